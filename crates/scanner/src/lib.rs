@@ -25,7 +25,7 @@
 //!
 //! # Features
 //!
-//! None is on by default: what an embedder needs to scan builds with about 40 crates. All text is read without them; they only add ways in and
+//! None is on by default: what an embedder needs to scan builds with 50 crates, and a C compiler for the parsers. All text is read without them; they only add ways in and
 //! out.
 //!
 //! - `policy`: `Scanner::from_policy` and `Suppressions`, what a user's policy says about scanning.
@@ -39,6 +39,7 @@
 //!              └──► scan_context.rs: main document, each text, files ──► checks/: what no pattern can say ─────────────┐
 //!                     │                                                                                                ├─► findings ──► report
 //!                     ├──► text.rs: blocks with roles ──► engine.rs: one literal pass, then patterns ──► mitigation.rs ─┤
+//!                     ├──► code/: what Python, JavaScript and TypeScript do, followed through variables, functions and files ─┤
 //!                     └──► hidden/: what is encoded, escaped, invisible or look-alike, made readable, and searched ─────┘
 //! ```
 //!
@@ -51,6 +52,8 @@
 //! - A pattern rule is patterns, and nothing else to find them by. Which words every match of a pattern holds is read off the pattern
 //!   (`derived.rs`, a test) and kept in `anchors.rs`; `literals.rs` finds all of them in one pass; `engine.rs` tries a pattern only in a block that
 //!   holds a word of each of its sets; `pattern.rs` takes it apart at its gaps, so that automata stay small.
+//! - `code/` parses the code of scripts, fences and notebooks that could come to a finding, and follows values to whatever sends, runs, writes or
+//!   deletes them; `checks/code_findings.rs` weighs what it found.
 //! - `prefilter.rs` are words that make a slower look worth while; the same pass finds them.
 //! - `mitigation.rs` asks whether a passage is told or only spoken of. Each sign makes a finding one step milder; none silences it alone.
 //! - `evidence.rs` adds up what the findings weigh by `weights.rs`, which is fitted and generated: several signs that are each too little may block together.

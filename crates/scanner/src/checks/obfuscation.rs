@@ -129,9 +129,8 @@ impl Check for ObfuscationCheck {
 
     fn run(&self, context: &ScanContext<'_>, subject: &ScanSubject<'_>, findings: &mut Vec<Finding>) {
         match subject {
-            ScanSubject::Document(_) | ScanSubject::AgentDocument(_) => {}
+            ScanSubject::Document(_) | ScanSubject::AgentDocument(_) | ScanSubject::Code(_) => {}
             ScanSubject::Text(text) => judge_hiding(context, text, findings),
-            ScanSubject::Code(_) => {}
             ScanSubject::Files(judged) => {
                 binaries::add_findings(Obfuscation, context.skill, judged, findings);
             }

@@ -8,6 +8,7 @@ use crate::code::hosts::HostKind;
 use crate::code::interpret::{Arguments, Interpreter, OriginKind};
 use crate::code::ir::Language;
 use crate::code::network::{SendRole, is_connection};
+use crate::code::network_names::{SendKind, find_send};
 use crate::code::objects::{is_agent_file, is_persistence_place, is_whole_tree};
 use crate::code::own_service::is_own_service;
 use crate::code::value::{Origins, UNKNOWN, Value};
@@ -113,6 +114,12 @@ impl Interpreter<'_, '_> {
         let is_remote = |value: &Value| value.symbol.as_deref().is_some_and(is_connection);
         if (is_program(one) && is_remote(other)) || (is_remote(one) && is_program(other)) {
             self.note(Capability::OpensRemoteShell, range, "a program piped to a connection");
+        } else if let Some(symbol) = &other.symbol
+            && (is_remote(other) || find_send(&format!("{symbol}.write")).is_some())
+        {
+            let symbol = format!("{symbol}.write");
+            let given = Arguments { positional: vec![one.clone()], named: Vec::new() };
+            self.send(SendKind::Message, &symbol, Some(other), &given, range);
         }
     }
 
@@ -157,7 +164,7 @@ impl Interpreter<'_, '_> {
         let program = text.split_whitespace().next().unwrap_or(UNKNOWN).to_owned();
         self.note(Capability::RunsPrograms, range.clone(), &program);
         self.watch_program(&command, &carried, &range);
-        let mut result = Value::symbol(format!("{symbol}()"));
+        let mut result = Value { texts: command.texts.clone(), ..Value::symbol(format!("{symbol}()")) };
         for text in command.texts.iter().take(4).filter(|text| text.len() > 2) {
             self.follow_command(text, &carried, &range, &mut result);
         }
@@ -215,7 +222,7 @@ impl Interpreter<'_, '_> {
                 }
                 OriginKind::DecodedLiteral => self.note(Capability::RunsDecoded, range.clone(), object),
                 OriginKind::Decoded => {
-                    self.note(Capability::RunsDecoded, range.clone(), &format!("decoded: {object}"))
+                    self.note(Capability::RunsDecoded, range.clone(), &format!("decoded: {object}"));
                 }
                 OriginKind::Secret(_) | OriginKind::Encrypted => {}
             }
@@ -225,6 +232,13 @@ impl Interpreter<'_, '_> {
     /// Reads a command, and follows what is handed to it.
     fn follow_command(&mut self, text: &str, carried: &Origins, range: &Range<usize>, result: &mut Value) {
         let read = read_command(text);
+        // Files that secrets were written to before.
+        let mut carried = carried.clone();
+        for (path, origins) in &self.disk {
+            if path.len() > 3 && !path.contains('*') && text.contains(path.as_str()) {
+                carried.add(origins);
+            }
+        }
         for found in read.uses {
             match found.capability {
                 Capability::SendsToNetwork | Capability::SendsByLookup => {
@@ -232,7 +246,7 @@ impl Interpreter<'_, '_> {
                     let is_header = text.contains("-H ") || text.contains("--header");
                     let role = if is_header { SendRole::Header } else { SendRole::Body };
                     let urls = [found.object.as_str().into()];
-                    self.add_flows(carried, role, &urls, found.capability, range.clone(), false);
+                    self.add_flows(&carried, role, &urls, found.capability, range.clone(), false);
                 }
                 Capability::FetchesFromNetwork => {
                     self.note(found.capability, range.clone(), &found.object);
@@ -264,19 +278,28 @@ impl Interpreter<'_, '_> {
         let origins = self.heap.deep_origins(&code);
         let ways = self.kinds(&origins);
         self.note_ways(&ways, &range);
+        let mut result = Value { texts: Vec::new(), ..code.clone() };
         let language = self.programs.get(self.program).map_or(Language::Python, |program| program.language);
-        for text in code.texts.iter().filter(|text| text.len() > 8 && self.nesting < MAX_NESTING) {
+        let nesting = self.nesting;
+        for text in code.texts.iter().filter(|text| text.len() > 8 && nesting < MAX_NESTING) {
             let facts = read_text(text, language, self.nesting + 1);
             let Some(own) = self.facts.get_mut(self.program) else { continue };
             own.is_cut |= facts.is_cut;
+            let read: Vec<_> =
+                facts.uses.iter().filter(|found| found.capability.reads_secret()).cloned().collect();
             let place = |found: CapabilityUse| CapabilityUse { range: range.clone(), ..found };
             own.uses.extend(facts.uses.into_iter().map(place));
             for flow in facts.flows {
                 own.flows.push(SecretFlow { source: place(flow.source), sender: place(flow.sender), ..flow });
             }
+            // What it reads may be what it gives.
+            for found in read {
+                let origins = self.origin(OriginKind::Secret(found.capability), &found.object, range.clone());
+                result.origins.add(&origins);
+            }
         }
         // What is compiled is as what it was compiled from.
-        Value { texts: Vec::new(), ..code }
+        result
     }
 
     /// Whether one of some keys belongs to the service that is spoken to.

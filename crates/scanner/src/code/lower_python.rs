@@ -51,7 +51,6 @@ impl<'t> Lowering<'t> {
                 }
                 out.push(Statement::Branches(branches));
             }
-            "case_clause" => self.read_children(node, out),
             "for_statement" => {
                 let values = self.read_field(node, "right");
                 let target = node
@@ -66,8 +65,6 @@ impl<'t> Lowering<'t> {
                 self.read_children(node, &mut body);
                 out.push(Statement::Loop { target: Target::Nothing, values: None, body });
             }
-            "else_clause" => self.read_children(node, out),
-            "with_statement" => self.read_children(node, out),
             "with_item" => {
                 let value = self.read_field(node, "value");
                 out.push(Statement::Compute(value));

@@ -18,6 +18,19 @@ impl Interpreter<'_, '_> {
         given: &Arguments,
         range: Range<usize>,
     ) -> Option<Value> {
+        let value = self.call_container(receiver, name, given, range.clone());
+        let value = value.or_else(|| self.call_text(receiver, name, given, range.clone()));
+        value.or_else(|| self.call_file(receiver, name, given, range))
+    }
+
+    /// A method of lists, dicts, promises and programs; `None` where it is not one.
+    fn call_container(
+        &mut self,
+        receiver: &Value,
+        name: &str,
+        given: &Arguments,
+        range: Range<usize>,
+    ) -> Option<Value> {
         let first = given.positional.first().cloned().unwrap_or_default();
         let symbol = receiver.symbol.as_deref().unwrap_or_default();
         let value = match name {
@@ -47,10 +60,55 @@ impl Interpreter<'_, '_> {
                 }
                 receiver.clone()
             }
+            "items" | "values" | "keys" | "entries" => {
+                let mut any = Value::made_of(self.heap.deep_origins(receiver));
+                if let Some(object) = receiver.object.and_then(|id| self.heap.get(id)) {
+                    let mut inner = object.rest.clone();
+                    object.fields.iter().for_each(|(key, value)| {
+                        if name != "values" {
+                            inner.join(&Value::text(Rc::clone(key)));
+                        }
+                        if name != "keys" {
+                            inner.join(value);
+                        }
+                    });
+                    any.join(&inner);
+                }
+                any
+            }
+            "json" if symbol.starts_with("%response") => self.weaken(receiver),
+            "then" | "finally" | "map" | "forEach" | "filter" | "reduce" | "flatMap" | "on" | "once"
+            | "catch" | "addListener" | "some" | "find" => self.call_each(receiver, given),
+            "communicate" if symbol.ends_with("Popen()") => {
+                let input = given.get(0, "input").cloned().unwrap_or_default();
+                let command = Value { texts: receiver.texts.clone(), ..Value::default() };
+                let again = Arguments { positional: vec![command], named: vec![("input".into(), input)] };
+                self.run_program("subprocess.Popen", &again, range)
+            }
+            "pipe" => {
+                self.watch_pipe(receiver, &first, range);
+                first
+            }
+            _ => return None,
+        };
+        Some(value)
+    }
+
+    /// A method of texts; `None` where it is not one.
+    fn call_text(
+        &mut self,
+        receiver: &Value,
+        name: &str,
+        given: &Arguments,
+        range: Range<usize>,
+    ) -> Option<Value> {
+        let first = given.positional.first().cloned().unwrap_or_default();
+        let symbol = receiver.symbol.as_deref().unwrap_or_default();
+        let value = match name {
             "join" => self.join_texts(receiver, &first),
             "format" | "format_map" => {
                 let mut made = receiver.clone();
-                made.texts = receiver.texts.iter().map(|text| self.fill_braces(text, given)).collect();
+                made.texts = receiver.texts.iter().map(|text| Self::fill_braces(text, given)).collect();
                 given.all().for_each(|value| made.origins.add(&self.heap.deep_origins(value)));
                 made
             }
@@ -66,8 +124,10 @@ impl Interpreter<'_, '_> {
                 if name == "split" && first.known_text() == Some("=") {
                     same.origins = self.take_entry(&same.origins, None, range.clone());
                 }
-                if name == "decode" || name == "toString" || name == "encode" {
-                    self.decode_way(&mut same, &first, range);
+                // In other letters nobody knows its text.
+                let is_turned = matches!(first.known_text(), Some("rot13" | "rot_13" | "hex" | "base64"));
+                if is_turned && matches!(name, "decode" | "toString" | "encode") {
+                    same.texts.clear();
                 }
                 same
             }
@@ -93,22 +153,22 @@ impl Interpreter<'_, '_> {
                 }
                 made
             }
-            "items" | "values" | "keys" | "entries" => {
-                let mut any = Value::made_of(self.heap.deep_origins(receiver));
-                if let Some(object) = receiver.object.and_then(|id| self.heap.get(id)) {
-                    let mut inner = object.rest.clone();
-                    object.fields.iter().for_each(|(key, value)| {
-                        if name != "values" {
-                            inner.join(&Value::text(Rc::clone(key)));
-                        }
-                        if name != "keys" {
-                            inner.join(value);
-                        }
-                    });
-                    any.join(&inner);
-                }
-                any
-            }
+            _ => return None,
+        };
+        Some(value)
+    }
+
+    /// A method of paths and files; `None` where it is not one.
+    fn call_file(
+        &mut self,
+        receiver: &Value,
+        name: &str,
+        given: &Arguments,
+        range: Range<usize>,
+    ) -> Option<Value> {
+        let first = given.positional.first().cloned().unwrap_or_default();
+        let symbol = receiver.symbol.as_deref().unwrap_or_default();
+        let value = match name {
             "read_text" | "read_bytes" => Value::made_of(self.read_path(receiver, range)),
             "open" if !receiver.texts.is_empty() => {
                 let mode = first.known_text().unwrap_or_default().to_owned();
@@ -158,13 +218,6 @@ impl Interpreter<'_, '_> {
                 }
                 Value::made_of(origins)
             }
-            "json" if symbol.starts_with("%response") => self.weaken(receiver),
-            "then" | "finally" | "map" | "forEach" | "filter" | "reduce" | "flatMap" | "on" | "once"
-            | "catch" | "addListener" | "some" | "find" => self.call_each(receiver, given),
-            "pipe" => {
-                self.watch_pipe(receiver, &first, range);
-                first
-            }
             "exists" | "is_file" | "is_dir" | "startswith" | "endswith" | "startsWith" | "endsWith"
             | "includes" | "mkdir" | "hexdigest" | "digest" | "isdigit" | "count" | "index" | "indexOf"
             | "test" | "info" | "debug" | "error" | "warning" | "stat" | "touch" => Value::default(),
@@ -192,8 +245,9 @@ impl Interpreter<'_, '_> {
         }
         let values: Vec<_> = given.all().cloned().collect();
         if let Some(object) = self.heap.get_mut(id) {
-            values.iter().for_each(|value| object.rest.join(value));
-            // Objects that are more than one are remembered by what they are made of.
+            for value in &values {
+                object.rest.join(value);
+            }
         }
         for value in &values {
             let origins = self.heap.deep_origins(value);
@@ -248,7 +302,7 @@ impl Interpreter<'_, '_> {
     }
 
     /// A format with its places filled by what is known.
-    fn fill_braces(&self, text: &str, given: &Arguments) -> Rc<str> {
+    fn fill_braces(text: &str, given: &Arguments) -> Rc<str> {
         let mut out = String::new();
         let mut rest = text;
         let mut place = 0;
@@ -268,17 +322,6 @@ impl Interpreter<'_, '_> {
         }
         out.push_str(rest);
         out.into()
-    }
-
-    /// `text.decode('hex')`, `buffer.toString('base64')`: the same in other letters.
-    fn decode_way(&mut self, value: &mut Value, way: &Value, range: Range<usize>) {
-        match way.known_text() {
-            Some("rot13" | "rot_13" | "hex" | "base64") => {
-                value.texts.clear();
-                let _ = range;
-            }
-            _ => {}
-        }
     }
 
     /// One entry of a file of variables, by what it was looked for.

@@ -6,8 +6,8 @@ use std::rc::Rc;
 use crate::code::capability::Capability;
 use crate::code::hosts::{HostKind, classify_host};
 use crate::code::interpret::{Arguments, Interpreter, OriginKind};
-use crate::code::library::object_with;
-use crate::code::value::{Origins, UNKNOWN, Value};
+use crate::code::network_names::SendKind;
+use crate::code::value::{Object, Origins, UNKNOWN, Value};
 
 /// Where in a request a value stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -20,364 +20,6 @@ pub(crate) enum SendRole {
     Body,
     /// In the call of something that is only by its name taken for a sender.
     Guess,
-}
-
-/// What a function does with the network.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum SendKind {
-    /// Sends a request.
-    Request,
-    /// Makes a client, a connection or a request to be sent later.
-    Prepare,
-    /// Sends over a connection, mail or a queue.
-    Message,
-    /// Puts a file elsewhere.
-    Upload,
-    /// Looks a name up.
-    Lookup,
-    /// Takes what came in.
-    Receive,
-    /// Sends by the look of its name.
-    Guess,
-}
-
-/// Libraries that speak HTTP.
-const HTTP: &[&str] = &[
-    "requests",
-    "httpx",
-    "aiohttp",
-    "urllib",
-    "urllib2",
-    "urllib3",
-    "http",
-    "https",
-    "axios",
-    "got",
-    "undici",
-    "superagent",
-    "needle",
-    "node-fetch",
-    "cross-fetch",
-    "ky",
-    "request",
-    "request-promise",
-    "bent",
-    "phin",
-    "grequests",
-    "treq",
-    "tornado",
-    "mechanize",
-    "cloudscraper",
-    "curl_cffi",
-    "httplib2",
-    "httplib",
-    "niquests",
-    "isomorphic-fetch",
-    "ofetch",
-    "requests_html",
-    "http2",
-    "fetch",
-    "$fetch",
-    "pycurl",
-    "XMLHttpRequest",
-    "navigator",
-    "webbrowser",
-    "requests_toolbelt",
-    "primp",
-    "tls_client",
-    "jQuery",
-    "$",
-    "unfetch",
-    "requests_oauthlib",
-    "authlib",
-];
-
-/// Libraries of connections and messages.
-const CONNECTIONS: &[&str] = &[
-    "socket",
-    "ssl",
-    "net",
-    "tls",
-    "dgram",
-    "websocket",
-    "websockets",
-    "ws",
-    "WebSocket",
-    "socketio",
-    "socket.io-client",
-    "zmq",
-    "smtplib",
-    "aiosmtplib",
-    "nodemailer",
-    "yagmail",
-    "sendgrid",
-    "@sendgrid/mail",
-    "mailgun",
-    "resend",
-    "ftplib",
-    "paramiko",
-    "pysftp",
-    "ssh2",
-    "basic-ftp",
-    "asyncssh",
-    "fabric",
-    "telnetlib",
-    "boto3",
-    "aioboto3",
-    "botocore",
-    "@aws-sdk/client-s3",
-    "aws-sdk",
-    "minio",
-    "google",
-    "@google-cloud/storage",
-    "azure",
-    "dropbox",
-    "telegram",
-    "telebot",
-    "discord",
-    "discord.js",
-    "discord_webhook",
-    "dhooks",
-    "slack_sdk",
-    "@slack/web-api",
-    "slack",
-    "telethon",
-    "pika",
-    "paho",
-    "mqtt",
-    "kafka",
-    "kafkajs",
-    "nats",
-    "Deno",
-    "ably",
-    "pusher",
-    "xmlrpc",
-    "grpc",
-    "pexpect",
-    "ntfy",
-    "apprise",
-    "notifiers",
-    "imaplib",
-    "EventSource",
-];
-
-/// Names of functions that send a request.
-const VERBS: &[&str] = &[
-    "get",
-    "post",
-    "put",
-    "patch",
-    "delete",
-    "head",
-    "options",
-    "request",
-    "urlopen",
-    "urlretrieve",
-    "fetch",
-    "send",
-    "stream",
-    "sendBeacon",
-    "open",
-    "open_new",
-    "open_new_tab",
-    "write",
-    "end",
-    "upload",
-    "ajax",
-    "perform",
-    "del",
-    "getJSON",
-    "endheaders",
-    "putheader",
-    "fetch_token",
-    "ws_connect",
-];
-
-/// Names of functions that make something to send with.
-const MAKERS: &[&str] = &[
-    "Session",
-    "session",
-    "Client",
-    "AsyncClient",
-    "ClientSession",
-    "PoolManager",
-    "HTTPConnection",
-    "HTTPSConnection",
-    "create",
-    "extend",
-    "Request",
-    "HTTPClient",
-    "AsyncHTTPClient",
-    "create_scraper",
-    "Http",
-    "Pool",
-    "XMLHttpRequest",
-    "HTMLSession",
-    "build_opener",
-    "Curl",
-    "connect",
-    "Agent",
-    "ProxyManager",
-    "HTTPConnectionPool",
-    "HTTPSConnectionPool",
-    "FuturesSession",
-    "OAuth2Session",
-];
-
-/// Names of functions that send over a connection.
-const SENDERS: &[&str] = &[
-    "send",
-    "sendall",
-    "sendto",
-    "sendmsg",
-    "write",
-    "end",
-    "emit",
-    "sendfile",
-    "send_json",
-    "send_string",
-    "sendmail",
-    "send_message",
-    "sendMail",
-    "sendMessage",
-    "send_document",
-    "sendDocument",
-    "send_file",
-    "sendFile",
-    "chat_postMessage",
-    "publish",
-    "basic_publish",
-    "execute",
-    "produce",
-    "send_photo",
-    "postMessage",
-    "send_bytes",
-    "send_str",
-    "send_text",
-    "exec_command",
-    "notify",
-    "append",
-];
-
-/// Names of functions that put a file elsewhere.
-const UPLOADS: &[&str] = &[
-    "upload_file",
-    "upload_fileobj",
-    "put_object",
-    "upload_from_filename",
-    "upload_from_string",
-    "upload_from_file",
-    "upload_blob",
-    "fput_object",
-    "files_upload",
-    "files_upload_v2",
-    "storbinary",
-    "storlines",
-    "put",
-    "putfo",
-    "fastPut",
-    "uploadFrom",
-    "PutObjectCommand",
-    "upload",
-    "putObject",
-    "uploadFile",
-];
-
-impl SendKind {
-    /// What a thing of a library does with the network.
-    pub(crate) fn find(symbol: &str) -> Option<Self> {
-        let root = symbol.split(['.', '(']).next().unwrap_or(symbol);
-        let last = symbol.rsplit('.').next().unwrap_or(symbol);
-        // What a web framework calls so is a request that came in.
-        if root == "request" && symbol.matches('.').count() > 1 {
-            return None;
-        }
-        let is_known = |list: &[&str]| {
-            list.contains(&root)
-                || list.contains(
-                    &symbol
-                        .split('(')
-                        .next()
-                        .unwrap_or(symbol)
-                        .rsplit_once('.')
-                        .map_or(root, |(module, _)| module),
-                )
-        };
-        if (root == "dns" && (last.starts_with("resolve") || matches!(last, "lookup" | "query" | "reverse")))
-            || (root == "socket"
-                && matches!(last, "gethostbyname" | "getaddrinfo" | "gethostbyname_ex" | "getfqdn"))
-        {
-            return Some(Self::Lookup);
-        }
-        if symbol.starts_with("urllib.parse")
-            || symbol.starts_with("http.server")
-            || symbol.starts_with("http.cookie")
-        {
-            return None;
-        }
-        if is_known(HTTP) {
-            // A module that is called itself, or a verb of it.
-            if MAKERS.contains(&last) {
-                return Some(Self::Prepare);
-            }
-            let is_called =
-                symbol == root && !matches!(root, "http" | "https" | "navigator" | "$" | "requests");
-            return (is_called || VERBS.contains(&last)).then_some(Self::Request);
-        }
-        if is_known(CONNECTIONS)
-            || symbol.starts_with("asyncio.open_connection")
-            || symbol.starts_with("socket.")
-        {
-            if matches!(last, "recv" | "recvfrom" | "read" | "readline" | "recv_into" | "readuntil")
-                && !symbol.starts_with("google")
-            {
-                return Some(Self::Receive);
-            }
-            if UPLOADS.contains(&last) {
-                return Some(Self::Upload);
-            }
-            let is_plain = matches!(root, "google" | "azure" | "grpc" | "Deno" | "slack" | "discord");
-            if SENDERS.contains(&last)
-                && !(is_plain && matches!(last, "write" | "end" | "execute" | "append"))
-            {
-                return Some(Self::Message);
-            }
-            return Some(Self::Prepare);
-        }
-        None
-    }
-
-    /// What a method of something that is not known does by its name.
-    pub(crate) fn of_method(name: &str) -> Option<Self> {
-        let sends = matches!(
-            name,
-            "post"
-                | "patch"
-                | "sendall"
-                | "sendto"
-                | "sendmail"
-                | "send_message"
-                | "sendMail"
-                | "sendMessage"
-                | "sendBeacon"
-                | "upload_file"
-                | "put_object"
-                | "upload_fileobj"
-                | "storbinary"
-                | "chat_postMessage"
-                | "urlopen"
-                | "request"
-                | "send"
-                | "fetch"
-                | "send_document"
-                | "sendDocument"
-                | "publish"
-                | "upload_from_string"
-                | "send_file"
-                | "files_upload"
-        );
-        sends.then_some(Self::Guess)
-    }
 }
 
 /// Whether a thing of a library is a connection to somebody.
@@ -449,7 +91,7 @@ impl Interpreter<'_, '_> {
         range: Range<usize>,
     ) -> Value {
         match kind {
-            SendKind::Prepare => return self.prepare(symbol, receiver, given, range),
+            SendKind::Prepare => return self.prepare(symbol, receiver, given),
             SendKind::Receive => {
                 let origins = self.origin(OriginKind::Fetched, "a connection", range);
                 return Value::made_of(origins);
@@ -521,28 +163,21 @@ impl Interpreter<'_, '_> {
         self.call_back(given, &answer);
         // A request of Node's goes on: `req.write(data)`.
         if matches!(symbol, "https.request" | "http.request" | "http2.request" | "https.get" | "http.get") {
-            let value = self.prepare(symbol, receiver, given, 0..0);
+            let value = self.prepare(symbol, receiver, given);
             return value;
         }
         answer
     }
 
     /// Makes a client, a connection or a request that remembers what it was given.
-    fn prepare(
-        &mut self,
-        symbol: &str,
-        receiver: Option<&Value>,
-        given: &Arguments,
-        range: Range<usize>,
-    ) -> Value {
+    fn prepare(&mut self, symbol: &str, receiver: Option<&Value>, given: &Arguments) -> Value {
         let last = symbol.rsplit('.').next().unwrap_or(symbol);
-        let _ = range;
         let mut value = Value::symbol(format!("{symbol}()"));
         // `sock.connect((host, port))` and `xhr.open(method, url)` change what they are called on.
         let changed = receiver.filter(|receiver| receiver.object.is_some() && symbol.contains("()."));
         let id = match changed.and_then(|receiver| receiver.object) {
             Some(id) => id,
-            None => self.heap.add(object_with([])),
+            None => self.heap.add(Object::default()),
         };
         value.object = Some(id);
         for (number, argument) in given.positional.iter().enumerate() {
@@ -706,7 +341,8 @@ fn join_base(base: &[Rc<str>], urls: &[Rc<str>]) -> Vec<Rc<str>> {
     for url in urls.iter().take(8) {
         match base.first() {
             Some(first) if !url.contains("://") => {
-                joined.push(format!("{}/{}", first.trim_end_matches('/'), url.trim_start_matches('/')).into())
+                joined
+                    .push(format!("{}/{}", first.trim_end_matches('/'), url.trim_start_matches('/')).into());
             }
             _ => joined.push(Rc::clone(url)),
         }

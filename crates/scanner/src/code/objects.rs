@@ -6,289 +6,10 @@
 use skillsandbox_text::is_secret_name;
 
 use crate::code::capability::Capability;
-
-/// Names of files, in lower case, that hold keys or passwords wherever they lie.
-const SECRET_FILES: &[&str] = &[
-    ".bash_history",
-    ".boto",
-    ".dockercfg",
-    ".fetchmailrc",
-    ".git-credentials",
-    ".htpasswd",
-    ".msmtprc",
-    ".my.cnf",
-    ".mylogin.cnf",
-    ".mysql_history",
-    ".netrc",
-    ".node_repl_history",
-    ".npmrc",
-    ".pgpass",
-    ".psql_history",
-    ".pypirc",
-    ".python_history",
-    ".rediscli_history",
-    ".s3cfg",
-    ".terraformrc",
-    ".vault-token",
-    ".yarnrc.yml",
-    ".zhistory",
-    ".zsh_history",
-    "_netrc",
-    "application_default_credentials.json",
-    "consolehost_history.txt",
-    "credentials.tfrc.json",
-    "fish_history",
-    "id_dsa",
-    "id_ecdsa",
-    "id_ed25519",
-    "id_ed25519_sk",
-    "id_rsa",
-    "identity.pem",
-    "terraform.tfstate",
-    "wallet.dat",
-];
-
-/// Folders whose files are secrets: a part of the path.
-const SECRET_FOLDERS: &[&str] = &[
-    ".aws",
-    ".azure",
-    ".bitcoin",
-    ".config/doctl",
-    ".config/gcloud",
-    ".config/gh",
-    ".config/heroku",
-    ".config/hub",
-    ".config/op",
-    ".config/rclone",
-    ".config/solana",
-    ".docker/config.json",
-    ".docker/config",
-    ".electrum",
-    ".ethereum",
-    ".gnupg",
-    ".kube",
-    ".monero",
-    ".oci",
-    ".password-store",
-    ".ssh",
-    ".cargo/credentials",
-    ".cargo/credentials.toml",
-    ".composer/auth.json",
-    ".gem/credentials",
-    ".local/share/fish/fish_history",
-    ".subversion/auth",
-    "atomic/local storage",
-    "ethereum/keystore",
-    "exodus/exodus.wallet",
-    "library/application support/exodus",
-    "run/secrets",
-    "secrets/kubernetes.io",
-    "etc/kubernetes/admin.conf",
-];
-
-/// Files of the system that hold passwords.
-const SYSTEM_FILES: &[&str] =
-    &["etc/shadow", "etc/gshadow", "etc/sudoers", "etc/master.passwd", "config/sam", "config/security"];
-
-/// What a browser keeps, by the name of its file.
-const BROWSER_FILES: &[&str] = &[
-    "login data",
-    "logindata",
-    "login data for account",
-    "web data",
-    "local state",
-    "cookies.sqlite",
-    "cookies.binarycookies",
-    "key3.db",
-    "key4.db",
-    "logins.json",
-    "places.sqlite",
-    "formhistory.sqlite",
-    "signons.sqlite",
-    "local extension settings",
-];
-
-/// Folders of browsers: what lies in one is private.
-const BROWSER_FOLDERS: &[&str] = &[
-    "google/chrome/user data",
-    "google/chrome/default",
-    "application support/google/chrome",
-    ".config/google-chrome",
-    ".config/chromium",
-    ".config/bravesoftware",
-    "bravesoftware/brave-browser",
-    "microsoft/edge/user data",
-    ".config/microsoft-edge",
-    "application support/microsoft edge",
-    "application support/chromium",
-    "application support/arc/user data",
-    "opera software/opera stable",
-    ".mozilla/firefox",
-    "mozilla/firefox/profiles",
-    "application support/firefox",
-    "library/safari",
-    "library/cookies",
-];
-
-/// Stores of passwords.
-const KEYCHAINS: &[&str] = &[
-    "library/keychains",
-    "login.keychain",
-    "login.keychain-db",
-    ".local/share/keyrings",
-    ".local/share/kwalletd",
-    "microsoft/credentials",
-    "microsoft/protect",
-    "microsoft/vault",
-    "group containers/2bua8c4s2c.com.agilebits",
-    "1password/data",
-    "bitwarden/data.json",
-    "lastpass",
-];
-
-/// Folders that belong to an agent.
-const AGENT_FOLDERS: &[&str] = &[
-    ".claude",
-    ".openclaw",
-    ".clawdbot",
-    ".moltbot",
-    ".codex",
-    ".cursor",
-    ".gemini",
-    ".windsurf",
-    ".codeium",
-    ".continue",
-    ".cline",
-    ".roo",
-    ".opencode",
-    ".config/opencode",
-    ".config/claude",
-    ".copilot",
-    ".config/github-copilot",
-    ".aider",
-    ".goose",
-    ".config/goose",
-    ".amp",
-    ".kiro",
-    ".hermes",
-    "application support/claude",
-    "appdata/roaming/claude",
-];
-
-/// What lies in an agent's folder and is its own, or its user's.
-const AGENT_ROOMS: &[&str] = &[
-    "projects",
-    "sessions",
-    "history",
-    "conversations",
-    "transcripts",
-    "memory",
-    "memories",
-    "identity",
-    "credentials",
-    ".credentials.json",
-    "auth.json",
-    "auth-profiles.json",
-    "oauth_creds.json",
-    "device.json",
-    "settings.json",
-    "settings.local.json",
-    "openclaw.json",
-    "clawdbot.json",
-    "moltbot.json",
-    "config.json",
-    "config.toml",
-    "history.jsonl",
-    "todos",
-    "shell-snapshots",
-    "claude_desktop_config.json",
-    "*",
-];
-
-/// Parts below an agent's folder that skills are there to use: their own files.
-const SKILL_ROOMS: &[&str] =
-    &["skills", "plugins", "commands", "agents", "workspace", "scripts", "bin", "cache", "tmp", "output"];
-
-/// Names of an agent's files that are told from others wherever they lie.
-const AGENT_FILES: &[&str] =
-    &[".claude.json", "claude_desktop_config.json", ".aider.chat.history.md", ".aider.input.history"];
-
-/// Names of files that an agent obeys.
-const OBEYED_FILES: &[&str] = &[
-    "claude.md",
-    "claude.local.md",
-    "agents.md",
-    "gemini.md",
-    "soul.md",
-    "memory.md",
-    "heartbeat.md",
-    "copilot-instructions.md",
-    ".cursorrules",
-    ".windsurfrules",
-    ".clinerules",
-    ".goosehints",
-    ".mcp.json",
-    "mcp.json",
-    "mcp_config.json",
-    "mcp_settings.json",
-    "cline_mcp_settings.json",
-    "claude_desktop_config.json",
-    ".claude.json",
-];
-
-/// Files that a shell, a login or a program runs by itself.
-const STARTED_FILES: &[&str] = &[
-    ".bashrc",
-    ".bash_profile",
-    ".bash_login",
-    ".bash_logout",
-    ".bash_aliases",
-    ".profile",
-    ".zshrc",
-    ".zshenv",
-    ".zprofile",
-    ".zlogin",
-    ".kshrc",
-    ".cshrc",
-    ".tcshrc",
-    ".xprofile",
-    ".xinitrc",
-    ".xsessionrc",
-    "config.fish",
-    "crontab",
-    "authorized_keys",
-    "authorized_keys2",
-    "rc.local",
-    "ld.so.preload",
-    "sitecustomize.py",
-    "usercustomize.py",
-    "microsoft.powershell_profile.ps1",
-];
-
-/// Folders whose files are started by themselves.
-const STARTED_FOLDERS: &[&str] = &[
-    "library/launchagents",
-    "library/launchdaemons",
-    "etc/cron.d",
-    "etc/cron.daily",
-    "etc/cron.hourly",
-    "etc/cron.weekly",
-    "etc/cron.monthly",
-    "var/spool/cron",
-    "etc/systemd/system",
-    "lib/systemd/system",
-    "systemd/user",
-    ".config/autostart",
-    "etc/xdg/autostart",
-    "etc/init.d",
-    "etc/profile.d",
-    "etc/bash.bashrc",
-    ".git/hooks",
-    "git/templates/hooks",
-    "start menu/programs/startup",
-    "currentversion/run",
-    "currentversion/runonce",
-];
+use crate::code::object_names::{
+    AGENT_FILES, AGENT_FOLDERS, AGENT_ROOMS, BROWSER_FILES, BROWSER_FOLDERS, KEYCHAINS, OBEYED_FILES,
+    SECRET_FILES, SECRET_FOLDERS, SKILL_ROOMS, STARTED_FILES, STARTED_FOLDERS, SYSTEM_FILES,
+};
 
 /// A path in one style: lower case, `/` between its parts, a `/` at both ends.
 fn plain_path(path: &str) -> String {
@@ -304,6 +25,11 @@ fn plain_path(path: &str) -> String {
         plain.push('/');
     }
     plain
+}
+
+/// Whether a name in lower case ends so.
+fn has_ending(name: &str, ending: &str) -> bool {
+    name.strip_suffix(ending).is_some()
 }
 
 /// The last part of a plain path.
@@ -358,7 +84,8 @@ pub(crate) fn classify_path(path: &str) -> Option<Capability> {
     {
         return Some(Capability::ReadsCredentials);
     }
-    let is_kept = has_part(&plain, AGENT_ROOMS) || AGENT_FOLDERS.contains(&last) || last.ends_with(".jsonl");
+    let is_kept =
+        has_part(&plain, AGENT_ROOMS) || AGENT_FOLDERS.contains(&last) || has_ending(last, ".jsonl");
     if AGENT_FILES.contains(&last)
         || (has_part(&plain, AGENT_FOLDERS) && is_kept && !has_part(&plain, SKILL_ROOMS))
     {
@@ -386,15 +113,15 @@ pub(crate) fn is_env_file(path: &str) -> bool {
     (last == ".env"
         || last.starts_with(".env.")
         || last == ".envrc"
-        || (last.ends_with(".env") && last.len() < 24))
+        || (has_ending(last, ".env") && last.len() < 24))
         && !is_sample(last)
 }
 
 /// A file that is a private key by its name.
 fn is_key_file(last: &str) -> bool {
-    let is_pem = last.ends_with(".pem") || last.ends_with(".key");
+    let is_pem = has_ending(last, ".pem") || has_ending(last, ".key");
     let is_private = ["private", "privkey", "id_rsa", "secret", "ssh"].iter().any(|word| last.contains(word));
-    last.ends_with(".ppk") || last.ends_with(".p12") || last.ends_with(".pfx") || (is_pem && is_private)
+    has_ending(last, ".ppk") || has_ending(last, ".p12") || has_ending(last, ".pfx") || (is_pem && is_private)
 }
 
 /// A file that a program keeps a key of its own in.
@@ -448,14 +175,14 @@ pub(crate) fn is_persistence_place(path: &str) -> bool {
     let last = last_part(&plain);
     STARTED_FILES.contains(&last)
         || has_part(&plain, STARTED_FOLDERS)
-        || (last.ends_with(".pth") && plain.contains("site-packages"))
+        || (has_ending(last, ".pth") && plain.contains("site-packages"))
 }
 
 /// Whether an agent obeys what is written there.
 pub(crate) fn is_agent_file(path: &str) -> bool {
     let plain = plain_path(path);
     let last = last_part(&plain);
-    let settings = last.starts_with("settings") && last.ends_with(".json");
+    let settings = last.starts_with("settings") && has_ending(last, ".json");
     OBEYED_FILES.contains(&last)
         || (has_part(&plain, AGENT_FOLDERS)
             && (settings

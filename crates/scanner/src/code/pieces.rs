@@ -44,7 +44,7 @@ impl CodePiece<'_> {
 /// Whether a file is, by its name, in a language that is read here.
 pub(crate) fn is_read_language(path: &str) -> bool {
     let lower = path.to_ascii_lowercase();
-    lower.ends_with(".ipynb") || ending_language(&lower).is_some()
+    lower.strip_suffix(".ipynb").is_some() || ending_language(&lower).is_some()
 }
 
 /// Whether the code that begins at a place of a document is in a language that is read here, by the word behind its fence.
@@ -105,16 +105,16 @@ fn fence_language(info: &str) -> Option<Language> {
 pub(crate) fn find_pieces<'s>(
     number: usize,
     file: &'s SkillFile,
-    text: &Cow<'s, str>,
+    text: Cow<'s, str>,
     out: &mut Vec<CodePiece<'s>>,
 ) {
-    if let Some(language) = language_of(file, text) {
+    if let Some(language) = language_of(file, &text) {
         let group = out.len();
         out.push(CodePiece {
             file: number,
             path: &file.path,
-            text: text.clone(),
             range: 0..text.len(),
+            text,
             is_placed: true,
             language,
             group,
@@ -122,19 +122,38 @@ pub(crate) fn find_pieces<'s>(
         });
         return;
     }
-    if file.path.to_ascii_lowercase().ends_with(".ipynb") {
-        find_cells(number, file, text, out);
+    if file.path.to_ascii_lowercase().strip_suffix(".ipynb").is_some() {
+        find_cells(number, file, &text, out);
     } else if file.kind == FileKind::Markdown {
-        find_fences(number, file, text, out);
+        add_fences(number, file, &text, out);
     }
 }
 
 /// The code in the fences of a document.
-fn find_fences<'s>(number: usize, file: &'s SkillFile, text: &Cow<'s, str>, out: &mut Vec<CodePiece<'s>>) {
+#[allow(clippy::ptr_arg)] // what is borrowed stays so
+fn add_fences<'s>(number: usize, file: &'s SkillFile, text: &Cow<'s, str>, out: &mut Vec<CodePiece<'s>>) {
+    let fences = find_fences(text, out.len());
+    let take = |range: &Range<usize>| match text {
+        Cow::Borrowed(text) => Cow::Borrowed(text.get(range.clone()).unwrap_or_default()),
+        Cow::Owned(text) => Cow::Owned(text.get(range.clone()).unwrap_or_default().to_owned()),
+    };
+    out.extend(fences.into_iter().map(|(range, language, group)| CodePiece {
+        file: number,
+        path: &file.path,
+        text: take(&range),
+        range,
+        is_placed: true,
+        language,
+        group,
+        is_file: false,
+    }));
+}
+
+/// Where code stands in a document, each with its language and its group; groups are numbered from a number on.
+fn find_fences(text: &str, first: usize) -> Vec<(Range<usize>, Language, usize)> {
+    let mut fences: Vec<(Range<usize>, Language, usize)> = Vec::new();
     let mut open: Option<(&str, usize, Option<Language>)> = None;
     let mut at = 0;
-    let mut last: Option<(Language, usize, usize)> = None;
-    let mut count = 0;
     for line in text.split_inclusive('\n') {
         let start = at;
         at += line.len();
@@ -150,34 +169,25 @@ fn find_fences<'s>(number: usize, file: &'s SkillFile, text: &Cow<'s, str>, out:
             None => open = Some((mark, at, fence_language(trimmed.trim_start_matches(['`', '~'])))),
             Some((opened, from, language)) if opened == mark => {
                 open = None;
-                let Some(language) = language else { continue };
-                if count >= MAX_FENCES || from >= start {
+                let Some(language) = language.filter(|_| fences.len() < MAX_FENCES && from < start) else {
                     continue;
-                }
-                count += 1;
-                let group = match last {
-                    Some((same, group, end)) if same == language && from - end < NEAR_FENCES => group,
-                    _ => out.len(),
                 };
-                last = Some((language, group, start));
-                let code = match text {
-                    Cow::Borrowed(text) => Cow::Borrowed(text.get(from..start).unwrap_or_default()),
-                    Cow::Owned(text) => Cow::Owned(text.get(from..start).unwrap_or_default().to_owned()),
+                let group = match fences.last() {
+                    Some((last, same, group)) if *same == language && from - last.end < NEAR_FENCES => *group,
+                    _ => first + fences.len(),
                 };
-                out.push(CodePiece {
-                    file: number,
-                    path: &file.path,
-                    text: code,
-                    range: from..start,
-                    is_placed: true,
-                    language,
-                    group,
-                    is_file: false,
-                });
+                fences.push((from..start, language, group));
             }
             Some(_) => {}
         }
     }
+    // A fence that nobody closed goes on to the end.
+    if let Some((_, from, Some(language))) = open
+        && from < text.len()
+    {
+        fences.push((from..text.len(), language, first + fences.len()));
+    }
+    fences
 }
 
 /// The cells of a notebook, as one program.
@@ -191,7 +201,7 @@ fn find_cells<'s>(number: usize, file: &'s SkillFile, text: &str, out: &mut Vec<
         match cell.get("source") {
             Some(serde_json::Value::String(source)) => code.push_str(source),
             Some(serde_json::Value::Array(lines)) => {
-                lines.iter().filter_map(|line| line.as_str()).for_each(|line| code.push_str(line))
+                lines.iter().filter_map(|line| line.as_str()).for_each(|line| code.push_str(line));
             }
             _ => {}
         }

