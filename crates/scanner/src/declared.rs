@@ -274,7 +274,8 @@ mod tests {
         let file = skill.files.iter().find(|file| file.path == "scripts/main.py").unwrap();
         let found = CapabilityUse { capability, range: 10..30, object: object.to_owned() };
         let facts = CodeFacts { uses: vec![found.clone(), found], ..CodeFacts::default() };
-        let (seen, findings) = compare_declared(&declared, &[ReadCode { file, is_fenced: false, facts }]);
+        let (seen, findings) =
+            compare_declared(&declared, &[ReadCode { file, is_fenced: false, is_commands: false, facts }]);
         assert_eq!((seen.len(), seen[0].line, seen[0].declared), (1, 2, findings.is_empty()), "{seen:?}");
         findings
     }
@@ -363,8 +364,10 @@ mod tests {
         let found =
             CapabilityUse { capability: Capability::ReadsCredentials, range: 10..30, object: String::new() };
         let facts = CodeFacts { uses: vec![found], ..CodeFacts::default() };
-        let (seen, findings) =
-            compare_declared(&declared, &[ReadCode { file: &skill.files[0], is_fenced: false, facts }]);
+        let (seen, findings) = compare_declared(
+            &declared,
+            &[ReadCode { file: &skill.files[0], is_fenced: false, is_commands: false, facts }],
+        );
         assert_eq!((seen.len(), findings.len()), (1, 0));
     }
 }

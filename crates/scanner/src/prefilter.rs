@@ -41,6 +41,8 @@ impl TextSignals {
     pub(crate) const CODE_TRICKS: Self = Self(1 << 15);
     /// Code that names what is secret.
     pub(crate) const CODE_SECRETS: Self = Self(1 << 16);
+    /// Commands that say much by themselves.
+    pub(crate) const COMMANDS: Self = Self(1 << 18);
     /// Words that make a sentence worth reading: `instructions/`.
     pub(crate) const TOLD: Self = Self(1 << 17);
 
@@ -63,6 +65,48 @@ impl TextSignals {
 /// The signs, each with the words that give it.
 pub(crate) const SIGNALS: &[(TextSignals, &[&str])] = &[
     (TextSignals::TOLD, crate::instructions::GATE_WORDS),
+    (
+        TextSignals::COMMANDS,
+        &[
+            "| sh",
+            "|sh",
+            "| bash",
+            "|bash",
+            "| sudo",
+            "base64 -",
+            "eval ",
+            "/dev/tcp",
+            "/dev/udp",
+            "mkfifo",
+            "ncat",
+            "netcat",
+            " nc ",
+            "socat",
+            "s_client",
+            "authorized_keys",
+            "crontab",
+            "rm -rf",
+            "rm -fr",
+            "nslookup",
+            "xxd -",
+            "invoke-expression",
+            "| iex",
+            "launchctl",
+            ".bashrc",
+            ".zshrc",
+            "bash -c",
+            "sh -c",
+            "<(curl",
+            "$(curl",
+            "`curl",
+            "curl -",
+            "wget -",
+            "scp ",
+            "rsync ",
+            "printenv",
+            "env |",
+        ],
+    ),
     (
         TextSignals::JOINED,
         &["\" + \"", "' + '", "\"+\"", "'+'", "\" . \"", "' . '", "\".\"", "\".join(", "'.join("],

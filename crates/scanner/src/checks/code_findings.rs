@@ -5,6 +5,7 @@
 use crate::checks::exfiltration::{
     CREDENTIAL_HARVEST, KEY_TO_OTHER_HOST, PRIVATE_TO_NETWORK, SECRET_TO_NETWORK, TOO_LONG,
 };
+use crate::checks::installers::is_known_address;
 use crate::checks::supply_chain::{
     CODE_CHANGES_AGENT, CODE_DESTROYS, CODE_PERSISTS, CODE_REMOTE_SHELL, CODE_RUNS_DECODED, CODE_RUNS_FETCHED,
 };
@@ -43,6 +44,9 @@ pub(crate) fn add_flows(read: &[ReadCode<'_>], findings: &mut Vec<Finding>) {
         let leaving: Vec<_> = code.facts.flows.iter().filter(|flow| !flow.is_own_service).collect();
         for flow in &leaving {
             let (rule, status) = judge_flow(flow, &leaving);
+            // A host that somebody is to fill in takes nothing yet.
+            let is_open = code.is_commands && classify_host(&flow.sender.object) == HostKind::Placeholder;
+            let status = if is_open { status.min(FindingStatus::Warn) } else { status };
             let why = format!(
                 "{}: {} goes to {}",
                 rule.summary,
@@ -106,7 +110,7 @@ fn shown_host(sender: &CapabilityUse) -> String {
 pub(crate) fn add_effects(read: &[ReadCode<'_>], findings: &mut Vec<Finding>) {
     for code in read {
         for found in &code.facts.uses {
-            let Some((rule, status)) = judge_use(found) else { continue };
+            let Some((rule, status)) = judge_use(found, code.is_commands) else { continue };
             let object = snippet(found.object.as_bytes());
             let why = if object.is_empty() {
                 rule.summary.to_owned()
@@ -119,9 +123,12 @@ pub(crate) fn add_effects(read: &[ReadCode<'_>], findings: &mut Vec<Finding>) {
 }
 
 /// What one use of a capability amounts to; `None` where it is only worth knowing.
-fn judge_use(found: &CapabilityUse) -> Option<(&'static RuleInfo, FindingStatus)> {
+fn judge_use(found: &CapabilityUse, is_commands: bool) -> Option<(&'static RuleInfo, FindingStatus)> {
     let object = found.object.as_str();
     let host = classify_host(object);
+    if is_commands {
+        return judge_command(found, host);
+    }
     let judged = match found.capability {
         Capability::RunsFetched if object.starts_with("a part of") => {
             (&CODE_RUNS_FETCHED, FindingStatus::Warn)
@@ -143,6 +150,29 @@ fn judge_use(found: &CapabilityUse) -> Option<(&'static RuleInfo, FindingStatus)
         }
         Capability::ChangesAgent if is_settings(object) => (&CODE_CHANGES_AGENT, FindingStatus::Warn),
         Capability::Destroys => (&CODE_DESTROYS, FindingStatus::Block),
+        _ => return None,
+    };
+    Some(judged)
+}
+
+/// The same for commands: installers are piped to shells, start-up files are edited and logs are cleared by honest people every day.
+fn judge_command(found: &CapabilityUse, host: HostKind) -> Option<(&'static RuleInfo, FindingStatus)> {
+    let object = found.object.as_str();
+    let is_exposed = matches!(host, HostKind::Drop | HostKind::RawAddress) || object.starts_with("http://");
+    let is_open = host == HostKind::Placeholder || host == HostKind::Loopback;
+    let milder = |status: FindingStatus| if is_open { FindingStatus::Warn.min(status) } else { status };
+    let judged = match found.capability {
+        Capability::RunsFetched if host == HostKind::Loopback || is_known_address(object) => return None,
+        Capability::RunsFetched if is_exposed => (&CODE_RUNS_FETCHED, FindingStatus::Block),
+        Capability::RunsFetched => (&CODE_RUNS_FETCHED, FindingStatus::Warn),
+        Capability::RunsDecoded => (&CODE_RUNS_DECODED, FindingStatus::Block),
+        Capability::OpensRemoteShell => (&CODE_REMOTE_SHELL, milder(FindingStatus::Block)),
+        Capability::Persists => {
+            let loads = LOADERS.iter().any(|word| object.contains(word));
+            (&CODE_PERSISTS, if loads { FindingStatus::Warn } else { FindingStatus::Pass })
+        }
+        Capability::ChangesAgent if is_settings(object) => (&CODE_CHANGES_AGENT, FindingStatus::Pass),
+        Capability::Destroys => (&CODE_DESTROYS, FindingStatus::Warn),
         _ => return None,
     };
     Some(judged)

@@ -58,14 +58,19 @@ const INSTALLERS: &[&str] = &[
     "modal.com",
 ];
 
+/// Whether an address is that of such an installer.
+pub(crate) fn is_known_address(address: &str) -> bool {
+    let address = address.to_ascii_lowercase();
+    INSTALLERS
+        .iter()
+        .any(|host| address.contains(&format!("://{host}")) || address.contains(&format!(".{host}")))
+}
+
 /// Whether a passage pipes such an installer to a shell.
 pub(crate) fn is_known_installer(rule: &PatternRule, passage: &[u8]) -> bool {
     if !matches!(rule.info.id, "pipe-to-shell" | "decoded-command" | "insecure-pipe-to-shell") {
         return false;
     }
-    let passage = String::from_utf8_lossy(passage).to_ascii_lowercase();
-    INSTALLERS
-        .iter()
-        .any(|host| passage.contains(&format!("://{host}")) || passage.contains(&format!(".{host}")))
-        && !passage.contains("base64")
+    let passage = String::from_utf8_lossy(passage);
+    is_known_address(&passage) && !passage.contains("base64")
 }

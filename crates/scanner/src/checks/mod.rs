@@ -14,7 +14,7 @@ pub(crate) mod exfiltration;
 mod fetched_hosts;
 pub(crate) mod front_matter;
 pub(crate) mod injection;
-mod installers;
+pub(crate) mod installers;
 pub(crate) mod obfuscation;
 pub(crate) mod second_opinion;
 mod secret_flow;

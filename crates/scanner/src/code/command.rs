@@ -1,10 +1,10 @@
-//! The one door to the reader of commands: what a program that code starts does.
-//!
-//! This is the small reader: programs that send, and what is named in the same command.
+//! What a program that other code starts does: the shell's reader, and beside it which words a command is made of, because parts of it are often
+//! known only when it runs.
 
 use crate::code::capability::{Capability, CapabilityUse, CodeFacts, SecretFlow};
 use crate::code::hosts::{HostKind, classify_host};
 use crate::code::objects::classify_path;
+use crate::code::shell::read_shell_nested;
 
 /// Longest command that is read.
 const MAX_COMMAND: usize = 16 * 1024;
@@ -17,8 +17,28 @@ const SENDERS: &[&str] = &[
 /// Programs that look names up.
 const LOOKUPS: &[&str] = &["dig", "nslookup", "host", "ping", "drill"];
 
-/// What a command does.
-pub(crate) fn read_command(text: &str) -> CodeFacts {
+/// What a command does that stands so deep in other code.
+pub(crate) fn read_command(text: &str, nesting: usize) -> CodeFacts {
+    let mut facts = read_words(text);
+    let read = read_shell_nested(text, u32::try_from(nesting + 1).unwrap_or(u32::MAX));
+    // Places in a command are no places in the code that starts it.
+    let unplace = |found: CapabilityUse| CapabilityUse { range: 0..0, ..found };
+    for found in read.uses.into_iter().map(unplace) {
+        if !facts.uses.iter().any(|known| known.capability == found.capability) {
+            facts.uses.push(found);
+        }
+    }
+    for flow in read.flows {
+        let flow = SecretFlow { source: unplace(flow.source), sender: unplace(flow.sender), ..flow };
+        if !facts.flows.iter().any(|known| known.source.capability == flow.source.capability) {
+            facts.flows.push(flow);
+        }
+    }
+    facts
+}
+
+/// What the words of a command say of it.
+fn read_words(text: &str) -> CodeFacts {
     let mut facts = CodeFacts::default();
     let Some(text) = text.get(..text.len().min(MAX_COMMAND)) else { return facts };
     let is_break = |c: char| {

@@ -231,7 +231,7 @@ impl Interpreter<'_, '_> {
 
     /// Reads a command, and follows what is handed to it.
     fn follow_command(&mut self, text: &str, carried: &Origins, range: &Range<usize>, result: &mut Value) {
-        let read = read_command(text);
+        let read = read_command(text, self.nesting);
         // Files that secrets were written to before.
         let mut carried = carried.clone();
         for (path, origins) in &self.disk {

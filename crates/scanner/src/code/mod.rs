@@ -37,6 +37,7 @@ mod pieces;
 pub(crate) mod plain;
 pub(crate) mod shell;
 pub(crate) mod skill_code;
+mod small_pieces;
 mod statements;
 mod value;
 
@@ -53,7 +54,7 @@ pub(crate) use crate::code::ir::Language;
 pub(crate) use crate::code::pieces::{CodePiece, find_pieces, is_read_fence, is_read_language};
 
 /// How deep code in code is read: what is decoded and run.
-pub(crate) const MAX_NESTING: usize = 2;
+pub(crate) const MAX_NESTING: usize = 3;
 /// Most pieces of one skill that are read.
 const MAX_PIECES: usize = 400;
 /// Most code of one skill that is read, in bytes.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::Scanner;
 use crate::code::capability::{CapabilityUse, CodeFacts, SecretFlow};
+use crate::code::small_pieces::find_small_pieces;
 use crate::code::{CodePiece, find_pieces, read_pieces};
 use crate::kind::FileKind;
 use crate::prefilter::TextSignals;
@@ -19,6 +20,8 @@ pub(crate) struct ReadCode<'s> {
     pub(crate) file: &'s SkillFile,
     /// Whether it stands in a document.
     pub(crate) is_fenced: bool,
+    /// Whether it is a script of commands, in which much is usual that a program has no business to do.
+    pub(crate) is_commands: bool,
     /// Its facts, at their places in the file.
     pub(crate) facts: CodeFacts,
 }
@@ -30,6 +33,7 @@ pub(crate) fn read_code<'s>(
     signals: &[(usize, TextSignals)],
 ) -> Vec<ReadCode<'s>> {
     let is_all = scanner.lists_capabilities;
+    let mut small = read_small_pieces(scanner, skill, signals);
     let mut found: Vec<CodePiece<'s>> = Vec::new();
     for (number, given) in signals {
         let Some(file) = skill.files.get(*number) else { continue };
@@ -39,7 +43,7 @@ pub(crate) fn read_code<'s>(
         }
     }
     if found.is_empty() {
-        return Vec::new();
+        return small;
     }
     let own = |piece: &CodePiece<'_>| {
         signals.iter().find(|(number, _)| *number == piece.file).map(|(_, given)| *given).unwrap_or_default()
@@ -65,11 +69,55 @@ pub(crate) fn read_code<'s>(
     let facts = read_pieces(&pieces);
     let placed = pieces.iter().zip(facts).filter_map(|(piece, facts)| {
         let file = skill.files.get(piece.file)?;
-        Some(ReadCode { file, is_fenced: !piece.is_file, facts: place_facts(piece, facts) })
+        Some(ReadCode {
+            file,
+            is_fenced: !piece.is_file,
+            is_commands: false,
+            facts: place_facts(piece, facts),
+        })
     });
-    placed
-        .filter(|read| !read.facts.uses.is_empty() || !read.facts.flows.is_empty() || read.facts.is_cut)
-        .collect()
+    small.extend(placed.filter(ReadCode::says_something));
+    small
+}
+
+impl ReadCode<'_> {
+    fn says_something(&self) -> bool {
+        !self.facts.uses.is_empty() || !self.facts.flows.is_empty() || self.facts.is_cut
+    }
+}
+
+/// Reads what is in a shell or in one of the small languages, each piece by itself.
+fn read_small_pieces<'s>(
+    scanner: &Scanner,
+    skill: &'s SkillFiles,
+    signals: &[(usize, TextSignals)],
+) -> Vec<ReadCode<'s>> {
+    let is_all = scanner.lists_capabilities;
+    let mut read = Vec::new();
+    for (number, given) in signals {
+        let Some(file) = skill.files.get(*number) else { continue };
+        let is_readable = matches!(file.kind, FileKind::Script | FileKind::Markdown | FileKind::Text);
+        if file.is_reading || !is_readable || !(is_all || may_find_commands(*given)) {
+            continue;
+        }
+        let text = text::as_text(&file.bytes);
+        for piece in find_small_pieces(file, &text) {
+            let code = piece.text(&text);
+            if !is_all && !may_find_commands(scanner.engine.find_signals(code.as_bytes())) {
+                continue;
+            }
+            let facts = piece.read(&code);
+            let is_fenced = piece.is_fenced;
+            read.push(ReadCode { file, is_fenced, is_commands: true, facts });
+        }
+    }
+    read.retain(ReadCode::says_something);
+    read
+}
+
+/// Whether commands with these signs could come to a finding. A command alone is enough for much: `rm -rf ~`.
+fn may_find_commands(given: TextSignals) -> bool {
+    may_find(given) || given.has(TextSignals::COMMANDS)
 }
 
 /// Whether code with these signs could come to a finding.

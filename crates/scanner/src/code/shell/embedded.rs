@@ -2,6 +2,7 @@
 
 use super::super::capability::CodeFacts;
 use super::super::plain::{PlainLanguage, read_nested};
+use super::super::{Language, MAX_NESTING, read_text};
 
 /// What the reader of a language says of code; nothing for a language that has none.
 pub(super) fn read_embedded(program: &str, code: &str, nesting: u32) -> CodeFacts {
@@ -14,19 +15,20 @@ pub(super) fn read_embedded(program: &str, code: &str, nesting: u32) -> CodeFact
         "osascript" => PlainLanguage::AppleScript,
         "pwsh" | "powershell" => PlainLanguage::PowerShell,
         "cmd" => PlainLanguage::Batch,
-        "python" | "pypy" => return read_python(code),
-        "node" | "nodejs" | "bun" | "deno" | "tsx" | "ts-node" => return read_script(code),
+        "python" | "pypy" => return read_parsed(code, Language::Python, nesting),
+        "node" | "nodejs" | "bun" | "deno" | "tsx" | "ts-node" => {
+            return read_parsed(code, Language::TypeScript, nesting);
+        }
         _ => return CodeFacts::default(),
     };
     read_nested(language, code, nesting)
 }
 
-/// Python. Its reader is another part of this module's parent; here is where it is called.
-fn read_python(_code: &str) -> CodeFacts {
-    CodeFacts::default()
-}
-
-/// JavaScript and TypeScript, likewise.
-fn read_script(_code: &str) -> CodeFacts {
-    CodeFacts::default()
+/// A language that is parsed. Commands in it are read again, so what is too deep is left.
+fn read_parsed(code: &str, language: Language, nesting: u32) -> CodeFacts {
+    let depth = usize::try_from(nesting + 1).unwrap_or(MAX_NESTING);
+    if depth >= MAX_NESTING {
+        return CodeFacts { is_cut: true, ..CodeFacts::default() };
+    }
+    read_text(code, language, depth)
 }
