@@ -11,7 +11,7 @@ use crate::code::lower::Lowering;
 /// Longest piece of code that is read: ten times what a person writes in one file. What is longer is generated or packed.
 pub(crate) const MAX_CODE: usize = 192 * 1024;
 /// Rounds of the parser a byte of code: ordinary code needs less than one in a hundred bytes, one round being a hundred steps.
-const MAX_ROUNDS: usize = 20_000;
+const MAX_ROUNDS: usize = 5_000;
 
 thread_local! {
     /// A parser for each language, in their order.
@@ -41,7 +41,7 @@ fn parse_tree(text: &str, language: Language) -> Option<Tree> {
         }
         let parser = slot.as_mut()?;
         let mut rounds = 0;
-        let most = MAX_ROUNDS.min(2_000 + text.len() / 8);
+        let most = MAX_ROUNDS.min(256 + text.len() / 48);
         let mut count = |_: &tree_sitter::ParseState| {
             rounds += 1;
             if rounds > most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

@@ -60,7 +60,9 @@ pub(crate) fn read_code<'s>(
     }
     let is_wanted = |piece: &CodePiece<'_>| {
         if piece.is_file {
-            is_all || (may_find(whole) && (may_take_part(own(piece)) || piece.text.len() <= MAX_JOINT))
+            let given = own(piece);
+            let joins = may_take_part(given) || piece.text.len() <= MAX_JOINT;
+            is_all || may_find(given) || (may_send_secret(whole) && joins)
         } else {
             is_all || may_find(groups.get(&piece.group).copied().unwrap_or_default())
         }
@@ -124,19 +126,21 @@ fn may_find_commands(given: TextSignals) -> bool {
 fn may_find(given: TextSignals) -> bool {
     let sends = given.has(TextSignals::CODE_SENDS);
     let hides = given.has(TextSignals::CODE_TRICKS);
+    let runs = given.has(TextSignals::CODE_RUNS) && (sends || hides);
+    may_send_secret(given) || runs || given.has(TextSignals::CODE_PLACES)
+}
+
+/// Whether code with these signs could send a secret.
+fn may_send_secret(given: TextSignals) -> bool {
+    let sends = given.has(TextSignals::CODE_SENDS);
+    let hides = given.has(TextSignals::CODE_TRICKS);
     let reads = given.has(TextSignals::CODE_SECRETS);
-    let runs = given.has(TextSignals::CODE_RUNS);
-    (sends && (reads || runs))
-        || (hides && (sends || reads || runs))
-        || (reads && runs)
-        || given.has(TextSignals::CODE_PLACES)
+    (sends && reads) || (hides && (sends || reads))
 }
 
 /// Whether a file with these signs could be a part of what another one does.
 fn may_take_part(given: TextSignals) -> bool {
-    [TextSignals::CODE_SENDS, TextSignals::CODE_SECRETS, TextSignals::CODE_TRICKS, TextSignals::CODE_RUNS]
-        .into_iter()
-        .any(|sign| given.has(sign))
+    [TextSignals::CODE_SENDS, TextSignals::CODE_SECRETS].into_iter().any(|sign| given.has(sign))
 }
 
 /// Facts of a piece at their places in its file.
