@@ -22,9 +22,9 @@ impl Reading {
         let folded = fold(sentence);
         // Where small words leave it open, the language that knows most of the words.
         let read = |language: Language| (language, Lexicon::of(language).tokens(&folded, MAX_TOKENS));
-        let known = |tokens: &[Token]| tokens.iter().filter(|token| !token.classes.is_none()).count();
+        let unknown = |tokens: &[Token]| tokens.iter().filter(|token| token.classes.is_none()).count();
         let all = Language::detect(&folded).into_iter().map(read);
-        let best = all.reduce(|best, next| if known(&next.1) > known(&best.1) { next } else { best });
+        let best = all.reduce(|best, next| if unknown(&next.1) < unknown(&best.1) { next } else { best });
         let (language, tokens) = best.unwrap_or((Language::English, Vec::new()));
         let classes = tokens.iter().fold(C::NONE, |all, token| all | token.classes);
         Self { tokens, language, classes }
@@ -85,9 +85,10 @@ impl Reading {
 
     /// A negation behind a verb: within so many words, in the same clause.
     fn negation_behind(&self, at: usize, words: usize) -> Option<usize> {
+        let negations = if self.language == Language::Japanese { C::NEG | C::WITHOUT } else { C::NEG };
         let rest = self.tokens.get(at + 1..)?.iter().take(words).enumerate();
         for (distance, token) in rest {
-            if token.classes.has(C::NEG | C::WITHOUT) && !token.classes.has(C::COVERT) {
+            if token.classes.has(negations) && !token.classes.has(C::COVERT) {
                 return Some(at + 1 + distance);
             }
             if token.classes.has(C::COMMA | C::BREAK | C::AND | C::BUT)

@@ -97,7 +97,8 @@ const SMALL_WORDS: [(Language, &[&str]); 5] = [
     (
         Language::English,
         &[
-            "the", "and", "to", "of", "is", "are", "you", "your", "with", "for", "this", "that", "it", "any",
+            "the", "and", "a", "as", "in", "on", "do", "no", "or", "by", "if", "be", "at", "every", "each",
+            "we", "our", "to", "of", "is", "are", "you", "your", "with", "for", "this", "that", "it", "any",
             "from", "into", "not", "before", "when", "user", "all", "then", "without", "an", "its", "them",
         ],
     ),
