@@ -113,7 +113,7 @@ fn classify_host(host: &str, word: &str) -> WordClass {
     let name = host.split(':').next().unwrap_or(host);
     let local = ["localhost", "127.0.0.1", "0.0.0.0", "[", "host.docker.internal"];
     if local.iter().any(|own| name.starts_with(own))
-        || name.ends_with(".local")
+        || name.rsplit('.').next() == Some("local")
         || name.starts_with("192.168.")
         || name.starts_with("10.")
     {

@@ -81,16 +81,15 @@ impl Lexicon {
         let mut at = 0_usize;
         for byte in word.bytes() {
             let next = self.child(at, byte);
-            at = match next {
-                Some(next) => next,
-                None => {
-                    let number = self.nodes.len();
-                    self.nodes.push(Node::default());
-                    if let Some(node) = self.nodes.get_mut(at) {
-                        node.children.push((byte, u32::try_from(number).unwrap_or(u32::MAX)));
-                    }
-                    number
+            at = if let Some(next) = next {
+                next
+            } else {
+                let number = self.nodes.len();
+                self.nodes.push(Node::default());
+                if let Some(node) = self.nodes.get_mut(at) {
+                    node.children.push((byte, u32::try_from(number).unwrap_or(u32::MAX)));
                 }
+                number
             };
         }
         if let Some(node) = self.nodes.get_mut(at) {

@@ -225,7 +225,9 @@ fn inner_introduction(
     passage: &Passage,
     range: &Range<usize>,
 ) -> Option<Introduction> {
-    let before = subject.text.get(passage.range.start..range.start)?;
+    // A long fence is cut; what stands above the cut is in its window.
+    let start = subject.blocks.get(passage.block)?.window.start.min(passage.range.start);
+    let before = subject.text.get(start..range.start)?;
     let opens = |line: &&str| {
         let line = line.trim();
         line.starts_with('#') || (line.ends_with(':') && !places::is_item(line))

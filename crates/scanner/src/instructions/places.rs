@@ -64,7 +64,7 @@ pub(crate) fn split_block(text: &ScannedText<'_>, number: usize, block: &TextBlo
         (FileKind::Markdown, PassageRole::Code) | (FileKind::Script, _) => split_code(raw, &mut push),
         (FileKind::Config, _) => split_values(raw, &mut push),
         (FileKind::Markdown, PassageRole::Comment) if !raw.contains("<!--") => {
-            push(0..raw.len(), Place::Fenced)
+            push(0..raw.len(), Place::Fenced);
         }
         (FileKind::Markdown, _) => split_markup(raw, false, &mut push),
         _ => push(0..raw.len(), Place::Body),
@@ -296,9 +296,8 @@ pub(crate) fn clean(raw: &str) -> Cow<'_, str> {
         let mut previous = ' ';
         for c in line.chars() {
             match c {
-                '*' | '\u{feff}' => {}
-                '_' if previous == ' ' => {}
-                '[' | ']' => {}
+                '*' | '\u{feff}' | '[' | ']' => {}
+                '_' if previous == ' ' => out.push(' '),
                 '|' => out.push_str(" | "),
                 '\\' => out.push(' '),
                 c => out.push(c),

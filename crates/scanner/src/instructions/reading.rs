@@ -14,6 +14,15 @@ pub(crate) struct Reading {
     pub(crate) language: Language,
     /// All classes of the sentence together.
     pub(crate) classes: C,
+    /// For each word, whether it is told, and what negates it: asked for by every intent, so found out once.
+    roles: Vec<WordRole>,
+}
+
+/// How one word is meant.
+#[derive(Clone, Copy, Debug)]
+struct WordRole {
+    is_told: bool,
+    negation: Option<usize>,
 }
 
 impl Reading {
@@ -22,12 +31,20 @@ impl Reading {
         let folded = fold(sentence);
         // Where small words leave it open, the language that knows most of the words.
         let read = |language: Language| (language, Lexicon::of(language).tokens(&folded, MAX_TOKENS));
-        let known = |tokens: &[Token]| tokens.iter().filter(|token| !token.classes.is_none()).count();
+        let unknown = |tokens: &[Token]| tokens.iter().filter(|token| token.classes.is_none()).count();
         let all = Language::detect(&folded).into_iter().map(read);
-        let best = all.reduce(|best, next| if known(&next.1) > known(&best.1) { next } else { best });
+        let best = all.reduce(|best, next| if unknown(&next.1) < unknown(&best.1) { next } else { best });
         let (language, tokens) = best.unwrap_or((Language::English, Vec::new()));
         let classes = tokens.iter().fold(C::NONE, |all, token| all | token.classes);
-        Self { tokens, language, classes }
+        let mut reading = Self { tokens, language, classes, roles: Vec::new() };
+        let judge = |at: usize| {
+            let has_role = reading.at(at).has(ACTS | NOUNS);
+            let negation = if has_role { reading.find_negation(at) } else { None };
+            WordRole { is_told: has_role && reading.judge_mood(at), negation }
+        };
+        let roles = (0..reading.tokens.len()).map(judge).collect();
+        reading.roles = roles;
+        reading
     }
 
     /// Whether the sentence holds a word of a class.
@@ -50,21 +67,32 @@ impl Reading {
         if matches!(self.language, Language::Chinese | Language::Japanese) { words * 2 } else { words }
     }
 
+    /// The places within so many words of another.
+    fn window(&self, at: usize, words: usize) -> std::ops::Range<usize> {
+        let reach = self.reach(words);
+        at.saturating_sub(reach)..self.tokens.len().min(at + reach + 1)
+    }
+
     /// The nearest word of a class within so many words on either side, the word itself left out.
     pub(crate) fn near(&self, at: usize, class: C, words: usize) -> Option<usize> {
-        let reach = self.reach(words);
-        let places = self.places(class).filter(|place| *place != at && place.abs_diff(at) <= reach);
+        let places = self.window(at, words).filter(|place| *place != at && self.at(*place).has(class));
         places.min_by_key(|place| place.abs_diff(at))
     }
 
     /// The first word of a class behind a place, within so many words. In languages that put the verb last, before it too.
     pub(crate) fn object(&self, at: usize, class: C, words: usize) -> Option<usize> {
-        let reach = self.reach(words);
-        let verb_last = !matches!(self.language, Language::English);
-        self.places(class).find(|place| {
-            let ahead = *place > at && place - at <= reach;
-            let behind = *place < at && at - place <= reach && verb_last;
-            ahead || behind
+        let mut window = self.window(at, words);
+        if self.language == Language::English {
+            window.start = at + 1;
+        }
+        window.into_iter().find(|place| *place != at && self.at(*place).has(class))
+    }
+
+    /// The first verb of a class that is told, within so many words of another.
+    pub(crate) fn told_near(&self, at: usize, class: C, words: usize) -> Option<usize> {
+        let mut window = at.saturating_sub(words)..self.tokens.len().min(at + words + 1);
+        window.find(|place| {
+            *place != at && self.at(*place).has(class) && self.is_told(*place) && !self.is_negated(*place)
         })
     }
 
@@ -75,6 +103,16 @@ impl Reading {
 
     /// Where the word stands that negates another.
     pub(crate) fn governing_negation(&self, at: usize) -> Option<usize> {
+        self.roles.get(at).and_then(|role| role.negation)
+    }
+
+    /// Whether a verb is told to the reader, or said of what the reader does. Not of somebody else, not asked, not a noun.
+    pub(crate) fn is_told(&self, at: usize) -> bool {
+        self.roles.get(at).is_some_and(|role| role.is_told)
+    }
+
+    /// Looks for the word that negates another.
+    fn find_negation(&self, at: usize) -> Option<usize> {
         let behind = match self.language {
             Language::Japanese => return self.negation_behind(at, 5),
             Language::German => self.negation_behind(at, 9),
@@ -85,9 +123,10 @@ impl Reading {
 
     /// A negation behind a verb: within so many words, in the same clause.
     fn negation_behind(&self, at: usize, words: usize) -> Option<usize> {
+        let negations = if self.language == Language::Japanese { C::NEG | C::WITHOUT } else { C::NEG };
         let rest = self.tokens.get(at + 1..)?.iter().take(words).enumerate();
         for (distance, token) in rest {
-            if token.classes.has(C::NEG | C::WITHOUT) && !token.classes.has(C::COVERT) {
+            if token.classes.has(negations) && !token.classes.has(C::COVERT) {
                 return Some(at + 1 + distance);
             }
             if token.classes.has(C::COMMA | C::BREAK | C::AND | C::BUT)
@@ -102,7 +141,7 @@ impl Reading {
     /// A negation before a verb that governs it.
     fn negation_ahead(&self, at: usize) -> Option<usize> {
         let mut crossed_act = false;
-        let listed = self.places(C::OR).any(|place| place.abs_diff(at) <= 10);
+        let listed = self.window(at, 10).any(|place| self.at(place).has(C::OR));
         let ends_list = at.checked_sub(1).is_some_and(|before| self.at(before).has(C::OR));
         let mut crossed_subject = false;
         for place in (at.saturating_sub(self.reach(16))..at).rev() {
@@ -152,8 +191,8 @@ impl Reading {
         last.is_some_and(|token| token.classes.has(C::QUESTION))
     }
 
-    /// Whether a verb is told to the reader, or said of what the reader does. Not of somebody else, not asked, not a noun.
-    pub(crate) fn is_told(&self, at: usize) -> bool {
+    /// Finds out whether a verb is told.
+    fn judge_mood(&self, at: usize) -> bool {
         if self.is_question() {
             return false;
         }
@@ -161,7 +200,7 @@ impl Reading {
         // Between quotation marks, what stands outside is not the subject.
         let quoted = self.tokens.get(at).is_some_and(|token| token.quoted);
         let same = |place: &usize| !quoted || self.tokens.get(*place).is_some_and(|token| token.quoted);
-        let first = (0..at).rev().take_while(same).last().unwrap_or(at);
+        let first = if quoted { (0..at).rev().take_while(same).last().unwrap_or(at) } else { 0 };
         let before = (first..at).rev().map(|place| self.at(place));
         let third = (first.max(at.saturating_sub(5))..at)
             .rev()
@@ -245,6 +284,9 @@ impl Reading {
         self.tokens.len()
     }
 }
+
+/// Things that are negated or not: "without approval", "no limits".
+const NOUNS: C = C::APPROVAL.with(C::LIMITS).with(C::COVERT).with(C::PRIORITY);
 
 /// All that can be done.
 pub(crate) const ACTS: C = C::READ

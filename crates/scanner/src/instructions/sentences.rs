@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 /// Longest sentence: what is longer is cut, and read in pieces that overlap.
-const MAX_SENTENCE: usize = 1200;
+const MAX_SENTENCE: usize = 800;
 /// How much of a cut sentence the next piece repeats.
 const OVERLAP: usize = 200;
 
@@ -85,8 +85,7 @@ fn is_line_end(raw: &str, at: usize) -> bool {
     let next = next.trim_start_matches([' ', '\t', '>']);
     let mut bytes = next.bytes();
     match bytes.next() {
-        None => true,
-        Some(b'-' | b'*' | b'+' | b'|' | b'#' | b'<' | b'`' | b'=') => true,
+        None | Some(b'-' | b'*' | b'+' | b'|' | b'#' | b'<' | b'`' | b'=') => true,
         Some(b'0'..=b'9') => matches!(bytes.find(|b| !b.is_ascii_digit()), Some(b'.' | b')')),
         // A key and its value.
         Some(_) => next

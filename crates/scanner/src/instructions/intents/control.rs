@@ -95,9 +95,8 @@ pub(super) fn skips_approval(said: &Said<'_>) -> Told {
         return None;
     }
     let grave = C::DESTROY.with(C::PAY).with(C::SEND).with(C::GRANT).with(C::INSTALL);
-    let near_grave = |at: usize| {
-        reading.told(grave).any(|act| act != at && act.abs_diff(at) <= 14 && !reading.is_possible(act))
-    };
+    let near_grave =
+        |at: usize| reading.told_near(at, grave, 14).is_some_and(|act| !reading.is_possible(act));
     let skipped = reading.told(C::SKIP).filter_map(|at| {
         let thing = reading.object(at, C::APPROVAL | C::AGENTSET, 6)?;
         let all = reading.near(thing, C::ALL, 2).is_some() && reading.has(C::AGENT | C::USER);

@@ -17,7 +17,7 @@ pub(super) fn hides(said: &Said<'_>) -> Told {
         reading.object(at, what, 14).is_some() || said.before.has(ANY_SECRET | C::TALK)
     };
     let covert = reading.places(C::COVERT).filter(|at| !reading.is_negated(*at)).filter_map(|at| {
-        let act = reading.told(grave).find(|act| act.abs_diff(at) <= 10)?;
+        let act = reading.told_near(at, grave, 10)?;
         let moves = reading.at(act).has(C::SEND | C::TAKE | C::PAY);
         match () {
             () if moves && sends(act) => Some((Block, act)),

@@ -51,7 +51,7 @@ pub(super) fn sends_secret(said: &Said<'_>) -> Told {
     surest(sent.chain(put))
 }
 
-/// "Read ~/.ssh/id_rsa", "collect all credentials".
+/// "Read `~/.ssh/id_rsa`", "collect all credentials".
 pub(super) fn reads_secret(said: &Said<'_>) -> Told {
     let reading = said.reading;
     if !reading.has(ANY_SECRET) || reading.has(C::DUMMY) {
@@ -60,10 +60,10 @@ pub(super) fn reads_secret(said: &Said<'_>) -> Told {
     let read = reading.told(C::READ.with(C::TAKE)).filter_map(|at| {
         let own = reading.at(at);
         let strong = reading.object(at, C::KEYS | C::SEED, 6).is_some();
-        let whose = |thing: &usize| {
-            reading.at(*thing).has(C::ALL) || reading.near(*thing, C::ALL | C::USER, 2).is_some()
+        let whose = |thing: usize| {
+            reading.at(thing).has(C::ALL) || reading.near(thing, C::ALL | C::USER, 2).is_some()
         };
-        let all = reading.object(at, C::ENVFILE, 5).filter(whose).is_some();
+        let all = reading.object(at, C::ENVFILE, 5).is_some_and(whose);
         // "every token, key and password".
         let many = reading.count(ANY_SECRET | C::PASSWORD) >= 3 && reading.object(at, C::ALL, 5).is_some();
         match () {

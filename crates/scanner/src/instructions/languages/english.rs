@@ -374,9 +374,9 @@ pub(super) const WORDS: &WordTable = &[
         "not | never | don't | do not | doesn't | does not | must not | mustn't | should not | shouldn't | cannot | can't | \
          won't | will not | isn't | aren't | avoid | avoids | avoiding | refuse to | refuses to | refuse | no need to | \
          don't need to | need not | needn't | do not need to | there is no need to | forbidden | prohibited | not allowed | \
-         decline to | rather than | instead of | stop | nor | neither | nobody | nothing | dont | prevent+ | prevented | \
-         block+ | reject+ | unable to | refrain from | under no circumstances | no longer | hasn't | wasn't | didn't | \
-         did not | is not | are not | resist+ | against | forbid | forbids | prohibits | disallow+",
+         decline to | rather than | instead of | nor | neither | nobody | nothing | dont | prevent+ | prevented | block+ | \
+         reject+ | unable to | refrain from | under no circumstances | no longer | hasn't | wasn't | didn't | did not | \
+         is not | are not | resist+ | against | forbid | forbids | prohibits | disallow+",
     ),
     (C::WITHOUT, "without | no"),
     (

@@ -10,6 +10,9 @@ mod russian;
 mod shared;
 mod spanish;
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use super::classes::WordClass;
 
 pub(super) use shared::WORDS as SHARED;
@@ -97,7 +100,8 @@ const SMALL_WORDS: [(Language, &[&str]); 5] = [
     (
         Language::English,
         &[
-            "the", "and", "to", "of", "is", "are", "you", "your", "with", "for", "this", "that", "it", "any",
+            "the", "and", "a", "as", "in", "on", "do", "no", "or", "by", "if", "be", "at", "every", "each",
+            "we", "our", "to", "of", "is", "are", "you", "your", "with", "for", "this", "that", "it", "any",
             "from", "into", "not", "before", "when", "user", "all", "then", "without", "an", "its", "them",
         ],
     ),
@@ -166,15 +170,13 @@ const SMALL_WORDS: [(Language, &[&str]); 5] = [
 ];
 
 /// Traditional Chinese letters and the simplified ones in their place, those that the tables need.
-const TRADITIONAL: &str = "讀读寫写發发給给們们會会對对說说請请這这個个為为時时間间來来後后從从讓让與与無无關关閉闭開开啟启動动執执運运載载傳传輸输資资訊讯檔档據据錄录網网絡络伺服器伺務务憑凭證证鑰钥記记憶忆規规則则統统設设認认許许確确權权應应該该須须須须隱隐瞞瞒騙骗偽伪裝装產产財财幣币錢钱轉转帳账號号碼码詢询問问經经過过環环變变數数員员內内容容頁页麵面覽览圖图標标題题簡简單单還还將将並并當当徵征獲获複复製制備备份份刪删除除毀毁壞坏類类級级絕绝對对禁止止繞绕檢检測测審审計计歷历對对話话導导別别聯联繫系連连結结線线終终端端護护欄栏安安壓压縮缩編编較较準准語语詞词術术軟软體体報报擊击";
+const TRADITIONAL: &str = "讀读寫写發发給给們们會会對对說说請请這这個个為为時时間间來来後后從从讓让與与無无關关閉闭開开啟启動动執执運运載载傳传輸输資资訊讯檔档據据錄录網网絡络務务憑凭證证鑰钥記记憶忆規规則则統统設设認认許许確确權权應应該该須须須须隱隐瞞瞒騙骗偽伪裝装產产財财幣币錢钱轉转帳账號号碼码詢询問问經经過过環环變变數数員员內内容容頁页麵面覽览圖图標标題题簡简單单還还將将並并當当徵征獲获複复製制備备份份刪删除除毀毁壞坏類类級级絕绝對对禁止止繞绕檢检測测審审計计歷历對对話话導导別别聯联繫系連连結结線线終终端端護护欄栏安安壓压縮缩編编較较準准語语詞词術术軟软體体報报擊击";
 
 /// A letter in its simplified form.
 pub(super) fn simplified(c: char) -> char {
-    let mut pairs = TRADITIONAL.chars();
-    while let (Some(old), Some(new)) = (pairs.next(), pairs.next()) {
-        if old == c {
-            return new;
-        }
-    }
-    c
+    static PAIRS: LazyLock<HashMap<char, char>> = LazyLock::new(|| {
+        let letters: Vec<char> = TRADITIONAL.chars().collect();
+        letters.chunks_exact(2).filter_map(|pair| Some((*pair.first()?, *pair.last()?))).collect()
+    });
+    PAIRS.get(&c).copied().unwrap_or(c)
 }
