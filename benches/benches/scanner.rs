@@ -39,6 +39,41 @@ fn clean(c: &mut Criterion) {
     group.finish();
 }
 
+/// The literal engine of the scanner beside each automaton of `aho_corasick`, over the same words and the same text: how long they take to
+/// build, and to search. Which is kept is decided here: docs/adr/0006.
+fn literals(c: &mut Criterion) {
+    let scanner = Scanner::new();
+    let text = clean_skill(MEBIBYTE);
+    let kinds = [
+        ("aho-corasick, noncontiguous NFA", AhoCorasickKind::NoncontiguousNFA),
+        ("aho-corasick, contiguous NFA", AhoCorasickKind::ContiguousNFA),
+        ("aho-corasick, DFA", AhoCorasickKind::DFA),
+    ];
+    let build = |kind| {
+        AhoCorasick::builder()
+            .ascii_case_insensitive(true)
+            .kind(Some(kind))
+            .build(scanner.literals())
+            .expect("the scanner's own literals")
+    };
+    let mut group = c.benchmark_group("literals, build");
+    group.sample_size(20);
+    group.bench_function("table, and the whole scanner round it", |b| b.iter(Scanner::new));
+    for (name, kind) in kinds {
+        group.bench_function(name, |b| b.iter(|| build(kind)));
+    }
+    group.finish();
+    let mut group = c.benchmark_group("literals, search 1 MiB");
+    group.throughput(Throughput::Bytes(text.len() as u64));
+    group.bench_function("table", |b| b.iter(|| scanner.count_literals(black_box(&text))));
+    for (name, kind) in kinds {
+        let automaton = build(kind);
+        assert_eq!(automaton.find_overlapping_iter(&text).count(), scanner.count_literals(&text), "{name}");
+        group.bench_function(name, |b| b.iter(|| automaton.find_overlapping_iter(black_box(&text)).count()));
+    }
+    group.finish();
+}
+
 fn hostile(c: &mut Criterion) {
     let scanner = Scanner::new();
     let mut group = c.benchmark_group("hostile, 1 MiB");
@@ -89,5 +124,5 @@ fn harmless(corpus: &Path) -> Vec<(SkillFiles, usize)> {
         .collect()
 }
 
-criterion_group!(benches, clean, mixed, hostile);
+criterion_group!(benches, clean, literals, mixed, hostile);
 criterion_main!(benches);

@@ -170,6 +170,13 @@ impl PatternEngine {
         signals
     }
 
+    /// How often any of them stands in a text.
+    pub(crate) fn count_literals(&self, text: &[u8]) -> usize {
+        let mut count = 0;
+        self.literals.find(text, |_, _| count += 1);
+        count
+    }
+
     /// Every match of every rule.
     pub(crate) fn search(&self, text: &[u8], blocks: &[TextBlock]) -> SearchResult {
         let kept = self.scratch.lock().unwrap_or_else(PoisonError::into_inner).pop();

@@ -22,35 +22,49 @@ pub(crate) struct LiteralSearch {
     filter: Vec<u64>,
     /// Where in `entries` a bucket begins; one more than there are buckets.
     buckets: Vec<u32>,
-    /// Beginnings of words and the words' numbers, by bucket.
-    entries: Vec<(u32, u32)>,
+    /// The words, by bucket.
+    entries: Vec<WordEntry>,
+}
+
+/// A word in a bucket: its first eight bytes, so that most that only begin alike are told apart at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct WordEntry {
+    bucket: u32,
+    start: u32,
+    number: u32,
+    /// The four bytes behind the first four, as far as the word goes, and which of their bits those are.
+    next: u32,
+    mask: u32,
 }
 
 impl LiteralSearch {
     /// Words in lower case, none shorter than [`SHORTEST`] (those would never be found).
     pub(crate) fn new(words: Vec<&'static str>) -> Self {
         let mut filter = vec![0; FILTER_WORDS];
-        let mut entries: Vec<(u32, u32, u32)> = Vec::with_capacity(words.len());
-        let mut add = |start: [u8; WINDOW], number: u32| {
-            let key = folded(start);
-            let hash = hashed(key);
+        let mut entries: Vec<WordEntry> = Vec::with_capacity(words.len());
+        let mut add = |start: [u8; WINDOW], rest: &[u8], number: u32| {
+            let start = folded(start);
+            let hash = hashed(start);
             if let Some(bits) = filter.get_mut(hash as usize >> 6) {
                 *bits |= 1 << (hash & 63);
             }
-            entries.push((bucket(hash), key, number));
+            let mask = rest.iter().take(WINDOW).enumerate().fold(0, |mask, (at, _)| mask | 0xff << (8 * at));
+            entries.push(WordEntry { bucket: bucket(hash), start, number, next: second(rest) & mask, mask });
         };
         for (number, word) in (0_u32..).zip(&words) {
             match *word.as_bytes() {
-                [a, b, c, d, ..] => add([a, b, c, d], number),
+                [a, b, c, d, ref rest @ ..] => add([a, b, c, d], rest, number),
                 // Whatever comes behind it.
-                [a, b, c] => (0..=u8::MAX).filter(|d| d & 0x20 != 0).for_each(|d| add([a, b, c, d], number)),
+                [a, b, c] => {
+                    (0..=u8::MAX).filter(|d| d & 0x20 != 0).for_each(|d| add([a, b, c, d], &[], number));
+                }
                 _ => {}
             }
         }
         entries.sort_unstable();
         let mut buckets = vec![0; (1 << BUCKET_BITS) + 1];
-        for (bucket, ..) in &entries {
-            if let Some(end) = buckets.get_mut(*bucket as usize + 1) {
+        for entry in &entries {
+            if let Some(end) = buckets.get_mut(entry.bucket as usize + 1) {
                 *end += 1;
             }
         }
@@ -59,7 +73,6 @@ impl LiteralSearch {
             sum += *end;
             *end = sum;
         }
-        let entries = entries.into_iter().map(|(_, key, number)| (key, number)).collect();
         Self { words, filter, buckets, entries }
     }
 
@@ -96,11 +109,12 @@ impl LiteralSearch {
         let (Some(start), Some(end)) = (self.buckets.get(bucket), self.buckets.get(bucket + 1)) else {
             return;
         };
-        for (begins, number) in self.entries.get(*start as usize..*end as usize).unwrap_or_default() {
-            if *begins != key {
+        let next = second(text.get(at + WINDOW..).unwrap_or_default());
+        for entry in self.entries.get(*start as usize..*end as usize).unwrap_or_default() {
+            if entry.start != key || entry.next != next & entry.mask {
                 continue;
             }
-            let number = *number as usize;
+            let number = entry.number as usize;
             let Some(word) = self.words.get(number).map(|word| word.as_bytes()) else { continue };
             if text.get(at..at + word.len()).is_some_and(|there| there.eq_ignore_ascii_case(word)) {
                 found(at, number);
@@ -112,6 +126,16 @@ impl LiteralSearch {
 /// Four bytes with their letters in lower case. Other bytes change too, but in words and text alike.
 fn folded(bytes: [u8; WINDOW]) -> u32 {
     u32::from_le_bytes(bytes) | 0x2020_2020
+}
+
+/// The first four bytes of what follows, folded; zeros where it ends before.
+fn second(rest: &[u8]) -> u32 {
+    let bytes = rest.first_chunk().copied().unwrap_or_else(|| {
+        let mut bytes = [0; WINDOW];
+        bytes.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
+        bytes
+    });
+    folded(bytes)
 }
 
 fn hashed(key: u32) -> u32 {

@@ -256,6 +256,13 @@ impl Scanner {
         self.engine.literals()
     }
 
+    /// How often any of them stands in a text, for the same measurements.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn count_literals(&self, text: &[u8]) -> usize {
+        self.engine.count_literals(text)
+    }
+
     pub(crate) fn is_trusted(&self, source: &str) -> bool {
         !source.is_empty()
             && self.trusted_sources.iter().any(|trusted| match trusted.strip_suffix('*') {

@@ -22,16 +22,24 @@ pub(super) fn uncover(text: &str, push: HiddenSink<'_>) {
     if text.is_ascii() {
         return;
     }
-    if foreign(text).any(|(_, c)| is_invisible(c)) {
+    // One pass, which most texts need no more than.
+    let (mut has_invisible, mut has_suspicious, mut braille, mut accented) = (false, false, 0, 0);
+    for (_, c) in foreign(text) {
+        has_invisible |= is_invisible(c);
+        has_suspicious |= is_suspicious(c);
+        braille += usize::from(matches!(c, '\u{2800}'..='\u{28ff}'));
+        accented += usize::from(is_accented(c));
+    }
+    if has_invisible {
         invisible(text, push);
     }
-    if looks_mixed(text) {
+    if has_suspicious && looks_mixed(text) {
         push(unlike(text), 0..text.len(), "look-alike letters");
     }
-    if foreign(text).filter(|(_, c)| matches!(c, '\u{2800}'..='\u{28ff}')).take(8).count() >= 8 {
+    if braille >= 8 {
         push(from_braille(text), 0..text.len(), "Braille");
     }
-    if foreign(text).filter(|(_, c)| is_accented(*c)).take(3).count() >= 3 {
+    if accented >= 3 {
         push(unmarked(text), 0..text.len(), "marks on letters");
     }
 }
@@ -269,12 +277,16 @@ fn from_bits(symbols: &[char]) -> Option<String> {
 
 /// Whether some word mixes Latin with letters of another alphabet, or is written in letters that only look Latin.
 pub(crate) fn looks_mixed(text: &str) -> bool {
-    let suspicious = |c: char| is_look_alike(c) || is_of_another_alphabet(c) || is_styled(c);
-    foreign(text).filter(|(_, c)| suspicious(*c)).any(|(at, _)| {
+    foreign(text).filter(|(_, c)| is_suspicious(*c)).any(|(at, _)| {
         let word = word_at(text, at);
         let latin = word.bytes().any(|b| b.is_ascii_alphabetic());
         latin || (word.chars().count() >= 3 && word.chars().all(is_styled))
     })
+}
+
+/// Whether a letter may stand for a Latin one.
+fn is_suspicious(c: char) -> bool {
+    is_look_alike(c) || is_of_another_alphabet(c) || is_styled(c)
 }
 
 fn is_of_another_alphabet(c: char) -> bool {

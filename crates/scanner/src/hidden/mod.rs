@@ -92,11 +92,25 @@ pub(crate) fn find_archive(text: &str) -> Option<(Range<usize>, &'static str)> {
     encodings::find_archive(text)
 }
 
+/// So many lines are looked for one by one, more by their hashes.
+const FEW_LINES: usize = 12;
+
 /// The lines of a text that another does not have, each with its neighbours: what a change of the whole brought to light.
 fn new_lines(changed: &str, text: &str) -> String {
-    let known: HashSet<&str> = text.lines().collect();
+    let before: Vec<&str> = text.lines().collect();
     let lines: Vec<&str> = changed.lines().collect();
-    let is_new: Vec<bool> = lines.iter().map(|line| !known.contains(line)).collect();
+    // Most lines stand where they stood.
+    let mut is_new: Vec<bool> = lines.iter().zip(&before).map(|(line, same)| line != same).collect();
+    is_new.resize(lines.len(), true);
+    let known = |line: &str| before.contains(&line);
+    if is_new.iter().filter(|is_new| **is_new).count() <= FEW_LINES {
+        for (is_new, line) in is_new.iter_mut().zip(&lines) {
+            *is_new = *is_new && !known(line);
+        }
+    } else {
+        let known: HashSet<&str> = before.iter().copied().collect();
+        is_new = lines.iter().map(|line| !known.contains(line)).collect();
+    }
     let near = |at: usize| (at.saturating_sub(1)..=at + 1).any(|at| is_new.get(at).copied().unwrap_or(false));
     let kept: Vec<&str> =
         lines.iter().enumerate().filter(|(at, _)| near(*at)).map(|(_, line)| *line).collect();

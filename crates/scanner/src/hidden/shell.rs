@@ -169,6 +169,9 @@ fn ansi_quoted(text: &str) -> Option<(String, usize)> {
 
 /// Short assignments put in where they are used: `v=cu; w=rl; $v$w`.
 fn with_variables(text: String) -> String {
+    if memchr::memchr(b'$', text.as_bytes()).is_none() {
+        return text;
+    }
     let mut known: Vec<(&str, &str)> = Vec::new();
     for statement in text.split(['\n', ';', '&']) {
         let Some((name, value)) = statement.trim().split_once('=') else { continue };
