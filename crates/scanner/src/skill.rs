@@ -136,12 +136,6 @@ impl SkillFiles {
     }
 
     fn read_dir(dir: &Path, rules: WalkRules<'_>) -> Result<Self, ReadError> {
-<<<<<<< HEAD
-        let real = dir.canonicalize().ok();
-        let name = real.as_ref().and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
-        let name = name.unwrap_or_else(|| dir.to_string_lossy().into_owned());
-        let mut walk = FolderWalk::new(rules, real);
-=======
         // Its own name is that of its real path, unless it is a link or ends in `..`; finding that asks for each folder above it.
         let is_link =
             fs::symlink_metadata(dir.components().as_path()).map_or(true, |found| found.is_symlink());
@@ -149,15 +143,7 @@ impl SkillFiles {
         let real = if rules.as_run || own_name.is_none() { dir.canonicalize().ok() } else { None };
         let real_name = || Some(real.as_ref()?.file_name()?.to_string_lossy().into_owned());
         let name = own_name.or_else(real_name).unwrap_or_else(|| dir.to_string_lossy().into_owned());
-        let mut walk = FolderWalk {
-            rules,
-            real,
-            unpacker: ArchiveUnpacker::new(),
-            unread: Vec::new(),
-            files: 0,
-            total: 0,
-        };
->>>>>>> speed
+        let mut walk = FolderWalk::new(rules, real);
         walk.dir(dir, "", 0).map_err(|error| ReadError { path: dir.to_owned(), error })?;
         Ok(walk.finish(name))
     }
@@ -401,13 +387,9 @@ impl<'w> FolderWalk<'w> {
         if size > MAX_FILE || self.total + size > MAX_TOTAL {
             return self.skip(path, "too large");
         }
-<<<<<<< HEAD
-        match open_plain(disk, &listed).and_then(|file| file.take(limit).read_to_end(&mut bytes)) {
-=======
         // Room for all of it, and for the read that finds its end.
         let mut bytes = Vec::with_capacity(size + 1);
-        match open_plain(&entry.path(), &listed).and_then(|file| file.take(limit).read_to_end(&mut bytes)) {
->>>>>>> speed
+        match open_plain(disk, &listed).and_then(|file| file.take(limit).read_to_end(&mut bytes)) {
             Ok(read) if read > MAX_FILE || self.total + read > MAX_TOTAL => self.skip(path, "too large"),
             Ok(read) => {
                 self.total += read;
