@@ -26,7 +26,7 @@ use intents::{Said, ToldIntent, find_intents};
 use places::{Passage, Place};
 use reading::Reading;
 
-use crate::checks::injection;
+use crate::checks::{injection, obfuscation};
 use crate::finding::Finding;
 use crate::kind::is_example_file;
 use crate::rule::FindingStatus;
@@ -34,6 +34,9 @@ use crate::scan_context::ScannedText;
 use crate::text::{PassageRole, TextBlock};
 
 pub(crate) use gate::GATE_WORDS;
+
+/// Most findings of one text: each says where it stands, which costs a look at all that is before it.
+const MAX_FOUND: usize = 128;
 
 /// How far the sentence before may be for this one to go on with it.
 const FOLLOWS: usize = 240;
@@ -54,6 +57,10 @@ pub(crate) fn judge_text(subject: &ScannedText<'_>, findings: &mut Vec<Finding>)
                 judge_sentence(subject, passage, range, &mut memory, findings);
             });
         }
+    }
+    if memory.found > MAX_FOUND {
+        let why = "More sentences tell something than are listed, so some are not shown";
+        findings.push(Finding::in_file(&obfuscation::TOO_MUCH, subject.file, 0..0, why));
     }
 }
 
@@ -96,6 +103,19 @@ fn judge_name(subject: &ScannedText<'_>, findings: &mut Vec<Finding>) {
 struct Memory {
     end: usize,
     classes: C,
+    /// How much was found so far, and how much of that is certain.
+    found: usize,
+    certain: usize,
+}
+
+impl Memory {
+    /// Whether one more finding is listed. Behind the bound only what is certain is, so that warnings cannot crowd it out.
+    fn admits(&mut self, status: FindingStatus) -> bool {
+        self.found += 1;
+        let is_certain = status == FindingStatus::Block;
+        self.certain += usize::from(is_certain);
+        self.found <= MAX_FOUND || (is_certain && self.certain <= MAX_FOUND)
+    }
 }
 
 /// Judges one sentence.
@@ -117,7 +137,9 @@ fn judge_sentence(
     let before = if range.start.saturating_sub(memory.end) <= FOLLOWS { memory.classes } else { C::NONE };
     let said = Said { reading: &reading, before };
     for intent in find_intents(&said) {
-        if let Some((status, signs)) = weigh(subject, passage, &range, &reading, &intent) {
+        if let Some((status, signs)) = weigh(subject, passage, &range, &reading, &intent)
+            && memory.admits(status)
+        {
             let mut finding = Finding::in_file(intent.rule, subject.file, range.clone(), intent.rule.summary);
             finding.status = status;
             finding.role = role_of(passage.place);
@@ -130,7 +152,7 @@ fn judge_sentence(
     let kept = [C::KEYS, C::ENVFILE, C::SEED, C::TALK, C::URL, C::SERVER].into_iter();
     let kept =
         kept.filter(|class| named.has(*class) && reading.has(*class)).fold(acts, |all, class| all | class);
-    *memory = Memory { end: range.end, classes: kept };
+    (memory.end, memory.classes) = (range.end, kept);
 }
 
 /// The role of a passage in a report.

@@ -51,10 +51,16 @@ pub(crate) struct Passage {
     pub(crate) block: usize,
 }
 
+/// How far a block that was cut within a line is read on.
+const GOES_ON: usize = 240;
+
 /// The passages of one block.
 pub(crate) fn split_block(text: &ScannedText<'_>, number: usize, block: &TextBlock, out: &mut Vec<Passage>) {
-    let Some(raw) = text.text.get(block.range.clone()) else { return };
-    let start = block.range.start;
+    // A long line is cut anywhere; the sentence that is cut is read to its end.
+    let start = text.text.floor_char_boundary(block.range.start);
+    let is_cut = text.text.as_bytes().get(block.range.end.wrapping_sub(1)) != Some(&b'\n');
+    let end = if is_cut { block.window.end.min(block.range.end + GOES_ON) } else { block.range.end };
+    let Some(raw) = text.text.get(start..text.text.floor_char_boundary(end)) else { return };
     let mut push = |range: Range<usize>, place: Place| {
         out.push(Passage { range: start + range.start..start + range.end, place, block: number });
     };
