@@ -275,6 +275,7 @@ pub(crate) const ANCHORS: &[RuleAnchors] = &[
         (false, 0, ANY, &[(0, &["powershell"]), (134, &["\t-e\t", "\t-e\n", "\t-e\u{b}", "\t-e\u{c}", "\t-e\r", "\t-e ", "\t-en", "\n-e\t", "\n-e\n", "\n-e\u{b}", "\n-e\u{c}", "\n-e\r", "\n-e ", "\n-en", "\u{b}-e\t", "\u{b}-e\n", "\u{b}-e\u{b}", "\u{b}-e\u{c}", "\u{b}-e\r", "\u{b}-e ", "\u{b}-en", "\u{c}-e\t", "\u{c}-e\n", "\u{c}-e\u{b}", "\u{c}-e\u{c}", "\u{c}-e\r", "\u{c}-e ", "\u{c}-en", "\r-e\t", "\r-e\n", "\r-e\u{b}", "\r-e\u{c}", "\r-e\r", "\r-e ", "\r-en", " -e\t", " -e\n", " -e\u{b}", " -e\u{c}", " -e\r", " -e ", " -en"])]),
         (false, 0, 153, &[(0, &["iex", "invoke-expre"]), (137, &["frombase64st"])]),
         (false, 0, ANY, &[(0, &["nslookup"]), (ANY, &["iex", "invoke-expre"])]),
+        (true, 0, ANY, &[(0, &["eval(", "exec("]), (ANY, &[".cache", "/dev/shm/", "/tmp/", "/var/tmp/"])]),
         (false, 0, ANY, &[(0, &["nslookup"])]),
     ]),
     ("CHECK-08/pipe-to-shell", &[

@@ -10,6 +10,7 @@ use crate::code::capability::{Capability, CapabilityUse};
 use crate::code::skill_code::ReadCode;
 use crate::finding::{Finding, snippet};
 use crate::kind::is_example_file;
+use crate::rule::FindingStatus;
 use crate::skill::SkillFiles;
 use crate::text;
 
@@ -206,6 +207,20 @@ fn grants_egress(manifest: &str) -> bool {
         || (rest.starts_with('[') && !rest.trim_start_matches(['[', ' ', '\n']).starts_with(']'))
 }
 
+/// Whether something that nothing speaks of has no honest reason left: another's private key, what a browser or a keychain keeps, a wallet.
+fn is_certain(found: &CapabilityUse) -> bool {
+    let object = found.object.to_ascii_lowercase();
+    let is_private_key =
+        ["id_rsa", "id_ed25519", "id_ecdsa", "id_dsa", "wallet.dat", "/etc/shadow", "seed phrase"]
+            .iter()
+            .any(|name| object.contains(name) && !object.contains(".pub"));
+    match found.capability {
+        Capability::ReadsCredentials => is_private_key || object.contains(".aws/credentials"),
+        Capability::ReadsBrowserData | Capability::ReadsKeychain => true,
+        _ => false,
+    }
+}
+
 /// Compares what a skill says with what its code does: what was seen, and the findings about what nothing speaks of.
 pub(crate) fn compare_declared(
     declared: &DeclaredPurpose,
@@ -238,7 +253,9 @@ pub(crate) fn compare_declared(
                 object => format!(" ({})", snippet(object.as_bytes())),
             };
             let why = format!("The code {}{object}; {why}", found.capability.describe());
-            findings.push(Finding::in_file(&UNDECLARED_CAPABILITY, file, found.range.clone(), why));
+            let status = if is_certain(found) { FindingStatus::Block } else { FindingStatus::Warn };
+            let finding = Finding::in_file(&UNDECLARED_CAPABILITY, file, found.range.clone(), why);
+            findings.push(finding.with_status(status));
         }
     }
     seen.sort_by(|one, other| {

@@ -105,6 +105,12 @@ pub(crate) const SIGNALS: &[(TextSignals, &[&str])] = &[
             "rsync ",
             "printenv",
             "env |",
+            "id_rsa",
+            "id_ed25519",
+            ".aws/credentials",
+            "wallet.dat",
+            "login data",
+            "key4.db",
         ],
     ),
     (

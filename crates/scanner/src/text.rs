@@ -313,15 +313,3 @@ pub(crate) fn code_ranges(blocks: &[TextBlock]) -> impl Iterator<Item = Range<us
     let is_code = |block: &&TextBlock| block.role == PassageRole::Code || block.fenced;
     blocks.iter().filter(is_code).map(|block| block.range.clone())
 }
-
-/// Code blocks that stand together count as one piece: what one reads, the next may send.
-pub(crate) fn joined_code(blocks: &[TextBlock]) -> Vec<Range<usize>> {
-    let mut pieces: Vec<Range<usize>> = Vec::new();
-    for range in code_ranges(blocks) {
-        match pieces.last_mut() {
-            Some(last) if last.end == range.start => last.end = range.end,
-            _ => pieces.push(range),
-        }
-    }
-    pieces
-}

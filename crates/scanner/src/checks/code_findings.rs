@@ -56,6 +56,7 @@ pub(crate) fn add_flows(read: &[ReadCode<'_>], findings: &mut Vec<Finding>) {
             push(code, rule, status, &flow.sender, why, findings);
         }
     }
+    read.iter().for_each(|code| add_bundle(code, findings));
     // One says it for all.
     if let Some(code) = read.iter().find(|code| code.facts.is_cut) {
         findings.push(Finding::in_file(&TOO_LONG, code.file, 0..0, TOO_LONG.summary));
@@ -74,7 +75,8 @@ fn judge_flow(flow: &SecretFlow, others: &[&SecretFlow]) -> (&'static RuleInfo, 
                     && other.source.capability == Capability::ReadsNamedSecret
                     && !telling_words(&other.source.object).iter().any(|word| words.contains(word))
             };
-            if flow.source.object.ends_with(ENTRY) && !is_exposed {
+            let is_unknown = find_host(&flow.sender.object).is_empty() || flow.sender.object.starts_with('*');
+            if (flow.source.object.ends_with(ENTRY) || is_unknown) && !is_exposed {
                 (&KEY_TO_OTHER_HOST, FindingStatus::Warn)
             } else if others.iter().any(|other| is_unrelated(&other)) {
                 (&CREDENTIAL_HARVEST, FindingStatus::Block)
@@ -93,6 +95,35 @@ fn judge_flow(flow: &SecretFlow, others: &[&SecretFlow]) -> (&'static RuleInfo, 
             }
         }
         _ => (&SECRET_TO_NETWORK, FindingStatus::Block),
+    }
+}
+
+/// How near the keys of a bundle stand to each other, and what packs them behind them.
+const BUNDLE: usize = 400;
+
+/// Keys of services that have nothing to do with each other, packed into one text: nobody needs that but somebody who takes them away.
+fn add_bundle(code: &ReadCode<'_>, findings: &mut Vec<Finding>) {
+    let is_key = |found: &&CapabilityUse| found.capability == Capability::ReadsNamedSecret;
+    let keys: Vec<_> = code.facts.uses.iter().filter(is_key).collect();
+    for (at, first) in keys.iter().enumerate() {
+        let words = telling_words(&first.object);
+        let near = |other: &&&CapabilityUse| other.range.start.abs_diff(first.range.start) < BUNDLE;
+        let is_other = |other: &&CapabilityUse| {
+            other.object != first.object
+                && !telling_words(&other.object).iter().any(|word| words.contains(word))
+        };
+        let Some(other) = keys.iter().skip(at + 1).filter(near).find(|other| is_other(other)) else {
+            continue;
+        };
+        let from = first.range.start.min(other.range.start);
+        let to = (other.range.end.max(first.range.end) + BUNDLE).min(code.file.bytes.len());
+        let window = code.file.bytes.get(from..to).unwrap_or_default();
+        let packs = ["json.dumps(", "JSON.stringify(", "b64encode(", "btoa("];
+        if packs.iter().any(|pack| memchr::memmem::find(window, pack.as_bytes()).is_some()) {
+            let why = format!("{}: {}, {}", CREDENTIAL_HARVEST.summary, first.object, other.object);
+            push(code, &CREDENTIAL_HARVEST, FindingStatus::Block, first, why, findings);
+            return;
+        }
     }
 }
 
@@ -164,7 +195,8 @@ fn judge_command(found: &CapabilityUse, host: HostKind) -> Option<(&'static Rule
     let judged = match found.capability {
         Capability::RunsFetched if host == HostKind::Loopback || is_known_address(object) => return None,
         Capability::RunsFetched if is_exposed => (&CODE_RUNS_FETCHED, FindingStatus::Block),
-        Capability::RunsFetched => (&CODE_RUNS_FETCHED, FindingStatus::Warn),
+        // The pattern of downloads that are piped to a shell warns of these.
+        Capability::RunsFetched => (&CODE_RUNS_FETCHED, FindingStatus::Pass),
         Capability::RunsDecoded => (&CODE_RUNS_DECODED, FindingStatus::Block),
         Capability::OpensRemoteShell => (&CODE_REMOTE_SHELL, milder(FindingStatus::Block)),
         Capability::Persists => {

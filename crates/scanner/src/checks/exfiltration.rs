@@ -19,17 +19,15 @@
 //! ## References
 //! MITRE ATT&CK T1041, T1048, T1071.004, T1552.001, T1567.
 
-use crate::checks::{Check, CheckInfo, blocked_hosts, code_findings, fetched_hosts, secret_flow};
-use crate::code::{is_read_fence, is_read_language};
+use crate::checks::{Check, CheckInfo, blocked_hosts, code_findings, fetched_hosts};
 use crate::finding::Finding;
-use crate::kind::{FileKind, is_example_file};
 use crate::prefilter::TextSignals;
 use crate::rule::CheckId::Exfiltration;
 use crate::rule::FindingStatus::{Block, Pass, Warn};
 use crate::rule::RuleScope::{Anywhere, Code, Words};
 use crate::rule::{PatternRule, RuleFamily, code_rules};
-use crate::scan_context::{ScanContext, ScanSubject, ScannedText};
-use crate::text::{PassageRole, joined_code};
+use crate::scan_context::{ScanContext, ScanSubject};
+use crate::text::PassageRole;
 
 const ADVICE: &str = "Find out what is sent where, and why the skill needs it. Run it only with those hosts and files not granted.";
 
@@ -121,37 +119,9 @@ impl Check for ExfiltrationCheck {
             let why = format!("It fetches from {host}, which nothing else in the skill speaks of");
             findings.push(Finding::in_file(&UNKNOWN_HOST, text.file, range, why));
         }
-        if text.signals.has(TextSignals::SECRETS) {
-            follow_secrets(text, findings);
-        }
         if let Some((range, blocked)) = blocked_hosts::find_blocked(text.text, &context.scanner.blocklist) {
             let why = format!("It names {blocked}, which is on the blocklist");
             findings.push(Finding::in_file(&BLOCKLISTED, text.file, range, why));
-        }
-    }
-}
-
-/// Follows secrets through code in languages that `code/` does not read.
-fn follow_secrets(subject: &ScannedText<'_>, findings: &mut Vec<Finding>) {
-    let ScannedText { file, text, blocks, .. } = *subject;
-    if is_read_language(&file.path) {
-        return;
-    }
-    let pieces = match file.kind {
-        FileKind::Script => std::iter::once(0..text.len()).collect(),
-        FileKind::Markdown => joined_code(blocks),
-        _ => return,
-    };
-    for piece in pieces {
-        let Some(code) = text.get(piece.clone()) else { continue };
-        if file.kind == FileKind::Markdown && is_read_fence(text, piece.start) {
-            continue;
-        }
-        for flow in secret_flow::follow(code, piece.start) {
-            let status = flow.rule.status;
-            let status = if is_example_file(&file.path) { status.milder() } else { status };
-            findings
-                .push(Finding::in_file(flow.rule, file, flow.range, flow.rule.summary).with_status(status));
         }
     }
 }

@@ -17,7 +17,6 @@ pub(crate) mod injection;
 pub(crate) mod installers;
 pub(crate) mod obfuscation;
 pub(crate) mod second_opinion;
-mod secret_flow;
 mod spoofing;
 pub(crate) mod supply_chain;
 pub(crate) mod tools;

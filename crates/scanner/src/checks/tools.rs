@@ -69,7 +69,7 @@ code_rules! {
     UNDECLARED_CAPABILITY = FAMILY
         .code(
             "undeclared-capability",
-            Warn,
+            Block,
             "The code does what neither the name, the description, the tools nor the manifest speak of",
         )
         .advice("Ask the author what it is for; a skill that does not say what it does is not installed.");

@@ -51,7 +51,7 @@ use crate::code::parse::{MAX_CODE, read_program};
 pub use crate::code::describe::describe_code;
 pub(crate) use crate::code::effects::{ENTRY, LOADERS};
 pub(crate) use crate::code::ir::Language;
-pub(crate) use crate::code::pieces::{CodePiece, find_pieces, is_read_fence, is_read_language};
+pub(crate) use crate::code::pieces::{CodePiece, find_pieces};
 
 /// How deep code in code is read: what is decoded and run.
 pub(crate) const MAX_NESTING: usize = 3;

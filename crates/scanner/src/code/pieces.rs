@@ -41,19 +41,6 @@ impl CodePiece<'_> {
     }
 }
 
-/// Whether a file is, by its name, in a language that is read here.
-pub(crate) fn is_read_language(path: &str) -> bool {
-    let lower = path.to_ascii_lowercase();
-    lower.strip_suffix(".ipynb").is_some() || ending_language(&lower).is_some()
-}
-
-/// Whether the code that begins at a place of a document is in a language that is read here, by the word behind its fence.
-pub(crate) fn is_read_fence(text: &str, start: usize) -> bool {
-    let before = text.get(..start).unwrap_or_default();
-    let line = before.trim_end_matches('\n').rsplit('\n').next().unwrap_or_default();
-    fence_language(line.trim().trim_start_matches(['>', ' ', '`', '~'])).is_some()
-}
-
 /// The language of a name in lower case by its ending.
 fn ending_language(name: &str) -> Option<Language> {
     match name.rsplit_once('.').map(|(_, ending)| ending)? {

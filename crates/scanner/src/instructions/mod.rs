@@ -196,7 +196,7 @@ fn weigh(
         let above = || introduction(subject, passage.block);
         match inside.unwrap_or_else(above) {
             Introduction::Forbids if status < Block => return None,
-            Introduction::Forbids | Introduction::Reports => signs.push("under a heading about attacks"),
+            Introduction::Forbids | Introduction::Reports => signs.push("introduced as an attack"),
             Introduction::Plain => {}
         }
     }
@@ -241,7 +241,7 @@ impl Introduction {
     }
 }
 
-/// What the last heading, or line that ends with a colon, says within the passage itself: a document in a fence.
+/// What the last line that ends with a colon says within the passage itself: a document in a fence.
 fn inner_introduction(
     subject: &ScannedText<'_>,
     passage: &Passage,
@@ -252,7 +252,7 @@ fn inner_introduction(
     let before = subject.text.get(start..range.start)?;
     let opens = |line: &&str| {
         let line = line.trim();
-        line.starts_with('#') || (line.ends_with(':') && !places::is_item(line))
+        line.ends_with(':') && !places::is_item(line) && !line.starts_with('#')
     };
     before.lines().rev().take(ABOVE).find(opens).map(Introduction::of)
 }
@@ -260,7 +260,7 @@ fn inner_introduction(
 /// How far above a block its introduction is looked for.
 const ABOVE: usize = 24;
 
-/// What the passage above a block of items says of them.
+/// What the passage above a block of items says of them. A heading says nothing: the model reads what stands under it all the same.
 fn introduction(subject: &ScannedText<'_>, number: usize) -> Introduction {
     let is_item =
         |block: &TextBlock, raw: &str| block.role != PassageRole::Instruction || places::is_item(raw);
@@ -272,7 +272,7 @@ fn introduction(subject: &ScannedText<'_>, number: usize) -> Introduction {
             continue;
         }
         let last = raw.trim_end().rsplit(['.', '\n']).next().unwrap_or_default();
-        if !is_heading && !last.trim_end_matches(['*', '_']).ends_with([':', '：']) {
+        if is_heading || !last.trim_end_matches(['*', '_']).ends_with([':', '：']) {
             return Introduction::Plain;
         }
         return Introduction::of(last);
