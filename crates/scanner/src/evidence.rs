@@ -18,7 +18,7 @@ use crate::report::ScanVerdict;
 use crate::rule::{FindingStatus, RuleInfo};
 use crate::weights::{BLOCK_AT, WARN_AT, WEIGHTS};
 
-/// Signs that it takes to block, where none is certain.
+/// Rules that have to warn by themselves for a sum to block, where no sign is certain.
 const MIN_SIGNS: usize = 2;
 /// Most places that are kept of a rule. More than there are rules, so that each finds a place of its own if it has that many.
 const MAX_PLACES: usize = 512;
@@ -34,6 +34,8 @@ pub struct ScanEvidence {
     pub block_at: u32,
     /// From which sum on signs warn that would not alone.
     pub warn_at: u32,
+    /// How many rules warn by themselves. Notes add to what warnings weigh, and block nothing without two of them.
+    pub warnings: usize,
     /// The verdict without the sum: that of the gravest finding.
     pub alone: ScanVerdict,
     /// The signs that count, heaviest first: one a rule, one a line.
@@ -105,6 +107,8 @@ struct RuleSign {
     info: &'static RuleInfo,
     /// Whether every finding of it was made milder.
     is_mild: bool,
+    /// Whether one of its findings is a warning by itself, or more.
+    warns: bool,
     places: BTreeSet<SignPlace>,
 }
 
@@ -126,9 +130,11 @@ impl SignSet {
         let rule = self.rules.entry(finding.rule.clone()).or_insert_with(|| RuleSign {
             info: finding.info(),
             is_mild: true,
+            warns: false,
             places: BTreeSet::new(),
         });
         rule.is_mild &= is_mild;
+        rule.warns |= finding.status_alone() > FindingStatus::Pass;
         if rule.places.len() < MAX_PLACES {
             rule.places.insert(place);
         }
@@ -137,6 +143,12 @@ impl SignSet {
     /// The rules that were met, each with whether all its findings were made milder.
     pub fn rules(&self) -> impl Iterator<Item = (&'static RuleInfo, bool)> {
         self.rules.values().map(|rule| (rule.info, rule.is_mild))
+    }
+
+    /// How many rules warn by themselves.
+    #[must_use]
+    pub fn count_warnings(&self) -> usize {
+        self.rules.values().filter(|rule| rule.warns).count()
     }
 
     /// The heaviest choice of rules and lines in which neither comes twice, heaviest first. Rules without weight are left out.
@@ -257,14 +269,16 @@ impl RuleInfo {
 impl ScanEvidence {
     /// Of nothing.
     pub(crate) fn empty() -> Self {
-        Self { sum: 0, block_at: BLOCK_AT, warn_at: WARN_AT, alone: ScanVerdict::Safe, signs: Vec::new() }
+        let alone = ScanVerdict::Safe;
+        Self { sum: 0, block_at: BLOCK_AT, warn_at: WARN_AT, warnings: 0, alone, signs: Vec::new() }
     }
 
     /// What signs add up to.
     pub(crate) fn of(signs: &SignSet, alone: ScanVerdict) -> Self {
+        let warnings = signs.count_warnings();
         let signs = signs.weigh(RuleInfo::weight);
         let sum = signs.iter().fold(0_u32, |sum, sign| sum.saturating_add(sign.weight));
-        Self { sum, alone, signs, ..Self::empty() }
+        Self { sum, warnings, alone, signs, ..Self::empty() }
     }
 
     /// A line for people: the sum, the bounds, the signs.
@@ -273,7 +287,7 @@ impl ScanEvidence {
         let number = |weight: u32| format!("{}.{:02}", weight / 100, weight % 100);
         let signs: Vec<String> = self.signs.iter().map(EvidenceSign::describe).collect();
         format!(
-            "The signs weigh {} together (from {} on they warn, from {} on two or more block): {}",
+            "The signs weigh {} together (from {} on they warn, from {} on two warnings or more block): {}",
             number(self.sum),
             number(self.warn_at),
             number(self.block_at),
@@ -283,7 +297,7 @@ impl ScanEvidence {
 
     /// What the sum amounts to.
     pub(crate) fn status(&self) -> FindingStatus {
-        if self.sum >= self.block_at && self.signs.len() >= MIN_SIGNS {
+        if self.sum >= self.block_at && self.warnings >= MIN_SIGNS {
             FindingStatus::Block
         } else if self.sum >= self.warn_at {
             FindingStatus::Warn

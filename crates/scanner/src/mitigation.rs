@@ -121,6 +121,12 @@ const REPORTING: &[&str] = &[
     "unsafe",
     "dangerous",
     "red flag",
+    "reverse shell",
+    "obfuscat",
+    "exfiltrat",
+    "backdoor",
+    "malware",
+    "phishing",
     "scan for",
     "look for",
     "search for",
@@ -253,6 +259,7 @@ const PLACEHOLDERS: &[&str] = &[
     "//www.example.",
     "//api.example.",
     "[ip]",
+    "/ip/port",
     "[host]",
     "{ip}",
     "{host}",
@@ -261,17 +268,46 @@ const PLACEHOLDERS: &[&str] = &[
 
 /// Whether what a command talks to is left for somebody to fill in, or the machine itself.
 fn has_placeholder(text: &[u8], block: &TextBlock, range: &Range<usize>) -> bool {
-    static WORDS: OnceLock<AhoCorasick> = OnceLock::new();
     let line_start =
         memchr::memrchr(b'\n', text.get(..range.start).unwrap_or_default()).map_or(0, |at| at + 1);
     let rest = text.get(range.end..).unwrap_or_default();
     let line_end = range.end + memchr::memchr(b'\n', rest).unwrap_or(rest.len());
-    let line = line_start.max(block.window.start)..line_end.min(block.window.end);
-    build_automaton(PLACEHOLDERS, &WORDS).is_match(text.get(line).unwrap_or_default())
+    names_placeholder(text, &(line_start.max(block.window.start)..line_end.min(block.window.end)))
+}
+
+/// Whether one of these stands on the first line of a range.
+fn names_placeholder(text: &[u8], range: &Range<usize>) -> bool {
+    static WORDS: OnceLock<AhoCorasick> = OnceLock::new();
+    let passage = text.get(range.clone()).unwrap_or_default();
+    let line = passage.get(..memchr::memchr(b'\n', passage).unwrap_or(passage.len())).unwrap_or_default();
+    build_automaton(PLACEHOLDERS, &WORDS).is_match(line)
+}
+
+/// Signs that a piece of code at a place is spoken of, by name: in a fence, by what introduces it; in a sentence, by what that says before it.
+pub(crate) fn find_code_signs(text: &[u8], range: &Range<usize>) -> Vec<&'static str> {
+    let mut signs = Vec::new();
+    let line_start =
+        memchr::memrchr(b'\n', text.get(..range.start).unwrap_or_default()).map_or(0, |at| at + 1);
+    let lead = text.get(line_start..range.start).unwrap_or_default();
+    let is_inline = memchr::memchr_iter(b'`', lead).count() % 2 == 1;
+    if is_inline {
+        if forbids(lead) {
+            signs.push("forbidden in its sentence");
+        }
+        if reports(lead) {
+            signs.push("reported in its sentence");
+        }
+    } else if is_introduced_as_attack(text, range.start) {
+        signs.push("introduced as an attack");
+    }
+    if names_placeholder(text, &(line_start..text.len().min(range.end.max(range.start + 1) + 160))) {
+        signs.push("written with a placeholder");
+    }
+    signs
 }
 
 /// Whether a fenced block of a document that holds a place is introduced as an attack, or as what is not to be done.
-pub(crate) fn is_introduced_as_attack(text: &[u8], start: usize) -> bool {
+fn is_introduced_as_attack(text: &[u8], start: usize) -> bool {
     let before = text.get(..start).unwrap_or_default();
     let fence = ["```", "~~~"].iter().filter_map(|mark| memchr::memmem::rfind(before, mark.as_bytes())).max();
     let before = before.get(..fence.unwrap_or(0)).unwrap_or_default().trim_ascii_end();

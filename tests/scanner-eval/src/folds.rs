@@ -53,7 +53,7 @@ impl SkillScore {
     /// What a skill's signs add up to.
     fn of(skill: &JudgedSkill, weights: &FittedWeights) -> Self {
         let signs = skill.signs.weigh(|rule, is_mild| weights.weigh(rule, is_mild));
-        Self { sum: signs.iter().map(|sign| sign.weight).sum(), signs: signs.len() }
+        Self { sum: signs.iter().map(|sign| sign.weight).sum(), signs: skill.signs.count_warnings() }
     }
 }
 

@@ -43,7 +43,7 @@ pub(crate) fn add_flows(read: &[ReadCode<'_>], findings: &mut Vec<Finding>) {
     for code in read {
         let leaving: Vec<_> = code.facts.flows.iter().filter(|flow| !flow.is_own_service).collect();
         for flow in &leaving {
-            let (rule, status) = judge_flow(flow, &leaving);
+            let (rule, status) = judge_flow(flow, &leaving, code.is_commands);
             // A host that somebody is to fill in takes nothing yet.
             let is_open = code.is_commands && classify_host(&flow.sender.object) == HostKind::Placeholder;
             let status = if is_open { status.min(FindingStatus::Warn) } else { status };
@@ -64,7 +64,11 @@ pub(crate) fn add_flows(read: &[ReadCode<'_>], findings: &mut Vec<Finding>) {
 }
 
 /// What a secret that leaves amounts to.
-fn judge_flow(flow: &SecretFlow, others: &[&SecretFlow]) -> (&'static RuleInfo, FindingStatus) {
+fn judge_flow(
+    flow: &SecretFlow,
+    others: &[&SecretFlow],
+    is_commands: bool,
+) -> (&'static RuleInfo, FindingStatus) {
     let host = classify_host(&flow.sender.object);
     let is_exposed = matches!(host, HostKind::Drop | HostKind::RawAddress);
     match flow.source.capability {
@@ -78,7 +82,7 @@ fn judge_flow(flow: &SecretFlow, others: &[&SecretFlow]) -> (&'static RuleInfo, 
             let is_unknown = find_host(&flow.sender.object).is_empty() || flow.sender.object.starts_with('*');
             if (flow.source.object.ends_with(ENTRY) || is_unknown) && !is_exposed {
                 (&KEY_TO_OTHER_HOST, FindingStatus::Warn)
-            } else if others.iter().any(|other| is_unrelated(&other)) {
+            } else if !is_commands && others.iter().any(|other| is_unrelated(&other)) {
                 (&CREDENTIAL_HARVEST, FindingStatus::Block)
             } else if is_exposed || words.iter().any(|word| WELL_KNOWN.contains(&word.as_str())) {
                 (&SECRET_TO_NETWORK, FindingStatus::Block)
@@ -112,6 +116,9 @@ fn add_bundle(code: &ReadCode<'_>, findings: &mut Vec<Finding>) {
             other.object != first.object
                 && !telling_words(&other.object).iter().any(|word| words.contains(word))
         };
+        if code.is_commands {
+            return;
+        }
         let Some(other) = keys.iter().skip(at + 1).filter(near).find(|other| is_other(other)) else {
             continue;
         };
@@ -233,8 +240,8 @@ fn push(
     if is_example_file(&code.file.path) {
         signs.push("in a test or an example");
     }
-    if code.is_fenced && mitigation::is_introduced_as_attack(&code.file.bytes, place.range.start) {
-        signs.push("introduced as an attack");
+    if code.is_fenced {
+        signs.extend(mitigation::find_code_signs(&code.file.bytes, &place.range));
     }
     // It is never silent: code that stands somewhere can be run.
     if !signs.is_empty() {

@@ -129,7 +129,7 @@ impl Check for ExfiltrationCheck {
 static PATTERN_RULES: &[PatternRule] = &[
     FAMILY.rule(
         "shell-secret-upload",
-        Block,
+        Warn,
         Code,
         &[r"(?:curl|wget|invoke-webrequest|invoke-restmethod|\bhttp\b|\bnc\s)[^\n]{0,300}?(?:-d\b|--data\S*|-F\b|--form|-T\b|--upload-file|--post-(?:data|file)|-body|\?[a-z]+=|<)[^\n]{0,200}?(?:\$\(\s*(?:env|printenv|set|cat|base64|tar|history|whoami|hostname|gh\s+auth|aws|security|pbpaste|xclip|git\s+config)\b|`(?:env|printenv|cat|base64)|@?[~$/{}a-z]*/?\.(?:ssh|aws|env|netrc|npmrc|pypirc|git-credentials|kube|gnupg|docker|config/gcloud|bash_history|zsh_history|clawdbot|openclaw)\b|/etc/(?:passwd|shadow)|id_(?:rsa|ed25519)|\$[{(]?(?:[a-z0-9_]*(?:secret|password|passwd|private_key|access_key)[a-z0-9_]*)|\$\((?:[a-z0-9_]*(?:token|api_key)[a-z0-9_]*))"],
         "A command posts secrets or private files",
@@ -137,7 +137,7 @@ static PATTERN_RULES: &[PatternRule] = &[
     .techniques(&["T1041", "T1552.001"]),
     FAMILY.rule(
         "env-dump-piped",
-        Block,
+        Warn,
         Code,
         &[r"\b(?:printenv|env|set|history)\s*(?:\||>)[^\n]{0,160}?(?:curl|wget|\bnc\b|ncat|https?://|/dev/tcp)", r"(?:curl|wget)[^\n]{0,200}?/proc/self/environ"],
         "The whole environment is piped to the network",
@@ -145,7 +145,7 @@ static PATTERN_RULES: &[PatternRule] = &[
     .techniques(&["T1041", "T1552"]),
     FAMILY.rule(
         "private-file-piped",
-        Block,
+        Warn,
         Code,
         &[r"(?:cat|tar|base64|zip|gzip|cp|find|grep|xxd|openssl)\b[^\n]{0,200}?(?:\.ssh\b|\.aws\b|\.env\b|id_rsa|id_ed25519|\.netrc|\.npmrc|\.git-credentials|wallet\.dat|keychain|login\s?data|cookies(?:\.sqlite)?|\.kube/config|credentials\.json)[^\n]{0,160}?(?:\|[^\n]{0,80}?(?:curl|wget|\bnc\b|ncat|openssl\s+s_client|ssh\s|mail\b)|>\s*/dev/tcp)"],
         "Private files are piped to the network",

@@ -158,7 +158,7 @@ static PATTERN_RULES: &[PatternRule] = &[
         "It acts behind the user's back and keeps quiet about it",
     )
     .near(
-        r"\b(?:send|sends|sent|upload|uploads|uploaded|transmit|transmits|transmitted|transmission|exfiltrat\w*|collect|collects|collected|collection|forward|forwards|post|posts|append|appends|install|installs|download|downloads|execute|executes|executed|modif(?:y|ies)|delete|deletes|telemetry|inject\w*|escalat\w*|credentials?|api\_keys?|secrets|retained|shared|backdoor|payload|third\_part\w*|profile|elevated)\b",
+        r"\b(?:send|sends|sent|upload|uploads|uploaded|transmit|transmits|transmitted|transmission|exfiltrat\w*|collect|collects|collected|collection|forward|forwards|post|posts|append|appends|telemetry|inject\w*|escalat\w*|credentials?|api\_keys?|secrets|retained|shared|backdoor|payload|third\_part\w*|profile|elevated)\b",
     ),
     FAMILY.rule(
         "secrecy",

@@ -203,7 +203,7 @@ static PATTERN_RULES: &[PatternRule] = &[
         "insecure-pipe-to-shell",
         Block,
         Code,
-        &[r"(?:curl|wget)\b[^\n|]{0,200}?(?:http://|https?://\d{1,3}\.\d|\s-[a-z]*k[a-z]*\s|--insecure|--no-check-certificate|https?://[^\s|]*(?:pastebin|rentry|glot\.io|gist\.githubusercontent|raw\.gist|paste\.|transfer\.sh|ngrok|\.xyz|\.top|\.tk|\.ru/|\.cc/|//bit\.ly|//tinyurl|//t\.co/|//is\.gd|evil|attacker|malicious|payload|miner|stage|beacon|backdoor|bad\.|loader|implant)[^\s|]*)[^\n|]{0,160}?\|\s*(?:sudo\s+)?(?:(?:/usr)?/bin/)?(?:(?:ba|z|da|k)?sh\b|perl\b|ruby\b|node\b|python\d?(?:\s+-)?\s*(?:[\n\x22\x27`)&;]|$))", r"(?:\$\(|<\()\s*(?:curl|wget)\b[^\n)]{0,160}?http://(?:[a-km-z]|l[a-np-z]|[02-9]|1[013-9])"],
+        &[r"(?:curl|wget)\b[^\n|]{0,200}?(?:http://|https?://\d{1,3}\.\d|\s-[a-z]*k[a-z]*\s|--insecure|--no-check-certificate|https?://[^\s|]*(?:pastebin|rentry|glot\.io|gist\.githubusercontent|raw\.gist|paste\.|transfer\.sh|ngrok|\.xyz|\.top|\.tk|\.ru/|\.cc/|//bit\.ly|//tinyurl|//t\.co/|//is\.gd|evil|attacker|malicious|payload|miner|stage|beacon|backdoor|bad\.|loader|implant)[^\s|]*)[^\n|]{0,160}?\|\s*(?:sudo\s+)?(?:(?:/usr)?/bin/)?(?:(?:ba|z|da|k)?sh\b|perl\b|ruby\b|node\b|python\d?(?:\s+-)?\s*(?:[\n\x22\x27`)&;]|$))"],
         "A download over an unverified or throw-away address is run at once",
     )
     .techniques(&["T1059.004", "T1105"]),
@@ -219,7 +219,7 @@ static PATTERN_RULES: &[PatternRule] = &[
         "password-archive",
         Block,
         Words,
-        &[r"(?s)(?:\.zip|\.rar|\.7z|\.exe|\.dmg|\.msi|archive|unzip|unpack|download).{0,160}?(?:\b(?:password|passcode)\b\s*(?:is|for\_extraction|to\_extract)?\s*[:=(`\x22'-]{1,3}|\bpass\b\s*[:=]\s?)\s*[`\x22']?[a-z0-9!@#$%^&*._-]{3,24}[`\x22')]?.{0,200}?(?:run|execut|install|launch|open|start|before|exe\b|extract|then|double-click)", r"(?s)(?:extract|unzip|unpack)\w*\b[^.\n]{0,60}?(?:\b(?:using|with)\_(?:the\_)?pass\b|\b(?:using|with)?\_?(?:the\_)?(?:password|passcode)\b)\s*[:=`\x22']{1,3}\s*\S{3,24}"],
+        &[r"(?s)(?:\.zip|\.rar|\.7z|\.exe|\.dmg|\.msi|archive|unzip|unpack|download).{0,160}?(?:\b(?:password|passcode)\b\s*(?:is|for\_extraction|to\_extract)?\s*[:=(`\x22'-]{1,3}|\bpass\b\s*[:=]\s?)\s*[`\x22']?[a-z0-9!@#$%^&*._-]{3,24}[`\x22')]?.{0,200}?(?:run|execut|install|launch|open|start|before|exe\b|extract|then|double-click)", r"(?s)(?:extract|unzip|unpack)\w*\b[^.\n]{0,60}?(?:\b(?:using|with)\_(?:the\_)?(?:pass|password|passcode)\b|\b(?:password|passcode)\b\s*[:=])\s*[:=`\x22']{1,3}\s*\S{3,24}"],
         "An archive with a password hides its content from every scanner",
     )
     .techniques(&["T1027.013", "T1204.002"]),
@@ -257,7 +257,7 @@ static PATTERN_RULES: &[PatternRule] = &[
     .techniques(&["T1496"]),
     FAMILY.rule(
         "persistence",
-        Block,
+        Warn,
         Code,
         &[r"(?:echo|cat|tee|printf|>>)[^\n]{0,240}?authorized_keys", r"(?:crontab\s|/etc/cron|@reboot|echo)[^\n]{0,200}?(?:crontab|/etc/cron|@reboot|\*\s\*\s\*)[^\n]{0,200}?(?:curl|wget|/tmp/|/dev/shm|base64|python\d?\s+-c|bash\s+-c|\.hidden|nc\s)", r"(?:curl|wget|base64|/tmp/\.|python\d?\s+-c|nohup|\bnc\b)[^\n]{0,200}?(?:crontab|>>\s*(?:~|\$home)/\.(?:bashrc|zshrc|profile|bash_profile)|launchagents|/etc/(?:cron|systemd)|rc\.local|autostart)", r"(?:>>|tee\s+-a)\s*[\x22']?(?:~|\$home|\$\{home\})/\.(?:bashrc|zshrc|profile|bash_profile|zprofile)[^\n]{0,40}?\n?[^\n]{0,120}?(?:curl|wget|eval|base64|nc\s)", r"(?:echo|printf)\s[^\n]{0,160}?(?:curl|wget|eval|base64|alias\s+(?:sudo|ssh|git|ls|curl)=|ld_preload|prompt_command)[^\n]{0,160}?>>\s*[\x22']?(?:~|\$home)/\.(?:bashrc|zshrc|profile)", r"currentversion\\+run\b[^\n]{0,160}?(?:powershell|cmd|\.exe|\.vbs|\.ps1)", r"schtasks[^\n]{0,160}?/create[^\n]{0,160}?(?:powershell|\\temp|\.vbs|hidden)", r"ld_preload=[^\n]{0,40}?/tmp", r"cp\s[^\n]{0,100}?~/\.cache/\.[a-z_]+/"],
         "It makes itself at home: it runs again after the skill has ended",

@@ -270,6 +270,20 @@ const HOUSES: &[&[&str]] = &[
     &["brave", "bravesearch"],
 ];
 
+/// Whether a host is one that documents write for any: `example.com`, `api.example.com`. One with a name of its own below these is meant as it
+/// stands.
+fn is_example(host: &str) -> bool {
+    const GENERAL: &[&str] = &[
+        "www", "api", "app", "your", "my", "host", "server", "docs", "auth", "login", "cdn", "sub", "mail",
+        "dev",
+    ];
+    ["example.com", "example.org", "example.net"].iter().any(|domain| match host.strip_suffix(domain) {
+        Some("") => true,
+        Some(before) => before.strip_suffix('.').is_some_and(|label| GENERAL.contains(&label)),
+        None => false,
+    })
+}
+
 /// What the host of an address or a name is. It takes `https://host:1/path`, `host:1` and `host`; also paths of hosts where they matter (`discord.com/api/webhooks`).
 pub(crate) fn classify_host(address: &str) -> HostKind {
     let host = find_host(address);
@@ -304,8 +318,7 @@ pub(crate) fn classify_host(address: &str) -> HostKind {
     {
         return HostKind::Private;
     }
-    let is_example = ["example.com", "example.org", "example.net"].iter().any(|domain| below(domain));
-    if is_example
+    if is_example(&lower)
         || lower.ends_with(".example")
         || PLACEHOLDERS.iter().any(|word| lower.contains(word) && !below_real(&lower))
     {
