@@ -288,7 +288,6 @@ pub(crate) const ANCHORS: &[RuleAnchors] = &[
     ]),
     ("CHECK-08/insecure-pipe-to-shell", &[
         (false, 0, ANY, &[(0, &["curl", "wget"])]),
-        (false, ANY, ANY, &[(0, &["curl", "wget"]), (164, &["http://"])]),
     ]),
     ("CHECK-08/download-and-run", &[
         (false, 425, ANY, &[(0, &["$env:temp", "%temp%", "/dev/shm/", "/private/tmp", "/tmp/", "/var/tmp/", "~/.cache/"]), (193, &["chmod", "start-proces"])]),
