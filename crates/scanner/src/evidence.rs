@@ -34,7 +34,8 @@ pub struct ScanEvidence {
     pub block_at: u32,
     /// From which sum on signs warn that would not alone.
     pub warn_at: u32,
-    /// How many rules warn by themselves. Notes add to what warnings weigh, and block nothing without two of them.
+    /// How many rules warn by themselves, without anything that makes them milder. Notes and mentions add to what warnings weigh, and block nothing
+    /// without two of them.
     pub warnings: usize,
     /// The verdict without the sum: that of the gravest finding.
     pub alone: ScanVerdict,
@@ -107,7 +108,7 @@ struct RuleSign {
     info: &'static RuleInfo,
     /// Whether every finding of it was made milder.
     is_mild: bool,
-    /// Whether one of its findings is a warning by itself, or more.
+    /// Whether one of its findings is a warning by itself, or more, that nothing made milder.
     warns: bool,
     places: BTreeSet<SignPlace>,
 }
@@ -134,7 +135,8 @@ impl SignSet {
             places: BTreeSet::new(),
         });
         rule.is_mild &= is_mild;
-        rule.warns |= finding.status_alone() > FindingStatus::Pass;
+        let is_plain = finding.mitigations.is_empty() && !is_example_file(&finding.file);
+        rule.warns |= is_plain && finding.status_alone() > FindingStatus::Pass;
         if rule.places.len() < MAX_PLACES {
             rule.places.insert(place);
         }

@@ -169,7 +169,7 @@ static PATTERN_RULES: &[PatternRule] = &[
     ),
     FAMILY.rule(
         "deception",
-        Warn,
+        Pass,
         Words,
         &[r"if<2>(?:user|users|anyone|someone|they|asked|customer)<9>(?:always\_)?(?:respond|say|reply|answer|claim|confirm|state|deny|tell\_them)<2>(?:that\_)?(?:it|no|not|there|you|this|deletion|everything|they)\_?(?:is|are|does|do|has|cannot|can|can.?t|only)?<2>(?:not|no|cannot|never|complete|safe|normal|required|expected|routine|only|can.?t)", r"(?:reassure|convince|persuade|lie\_to|trick|deceive|mislead|manipulate|pressure|coerce)\_(?:the\_)?(?:user|users|operator|human|them|customer|victim)"],
         "It tells the agent to deceive the user",
@@ -193,7 +193,7 @@ static PATTERN_RULES: &[PatternRule] = &[
     ),
     FAMILY.rule(
         "undisclosed",
-        Warn,
+        Pass,
         Words,
         &[r"(?:is|are)\_not\_(?:disclosed|labell?ed\_as|reported\_in\_the|shown\_to\_the\_user|reflected\_in)", r"without\_(?:disclosing|mentioning)\_(?:that|the)<4>(?:already|premium|changes?|made|relationship|sponsor|behavio|data|collection|fee)", r"(?:tell\_them|say)\_(?:that\_)?you\_(?:do\_not|don.?t|have\_no|are\_(?:just\_)?a\_(?:standard|general|normal))"],
         "It hides from the user what it does or is",

@@ -24,13 +24,17 @@ pub(crate) fn read_command(text: &str, nesting: usize) -> CodeFacts {
     // Places in a command are no places in the code that starts it.
     let unplace = |found: CapabilityUse| CapabilityUse { range: 0..0, ..found };
     for found in read.uses.into_iter().map(unplace) {
-        if !facts.uses.iter().any(|known| known.capability == found.capability) {
+        let is_known = |known: &CapabilityUse| {
+            known.capability == found.capability
+                || (known.capability.reads_secret() && found.capability.reads_secret())
+        };
+        if !facts.uses.iter().any(is_known) {
             facts.uses.push(found);
         }
     }
     for flow in read.flows {
         let flow = SecretFlow { source: unplace(flow.source), sender: unplace(flow.sender), ..flow };
-        if !facts.flows.iter().any(|known| known.source.capability == flow.source.capability) {
+        if facts.flows.is_empty() {
             facts.flows.push(flow);
         }
     }
