@@ -34,6 +34,8 @@ struct DerivedAnchors {
     lead: Option<usize>,
     /// How long it is at most.
     length: Option<usize>,
+    /// A sign that each holds, as rare as there is one; 0 for none.
+    sign: u8,
     /// The sets in the order in which they stand in a match, each with the most bytes from the one before it.
     sets: Vec<(Option<usize>, Vec<String>)>,
 }
@@ -59,8 +61,8 @@ fn render_table() -> String {
          /// Literals one of which every match holds, and how many bytes behind the one of the set before it that begins at most.\n\
          pub(crate) type LiteralSet = (u16, &'static [&'static str]);\n\n\
          /// Of a pattern: whether every match begins with a literal of the first set, how far from its beginning that stands at most, how long it\n\
-         /// is at most, and the sets.\n\
-         pub(crate) type PatternAnchors = (bool, u16, u16, &'static [LiteralSet]);\n\n\
+         /// is at most, a sign that each holds (0 for none), and the sets.\n\
+         pub(crate) type PatternAnchors = (bool, u16, u16, u8, &'static [LiteralSet]);\n\n\
          /// A rule, and what is known of each of its patterns.\n\
          pub(crate) type RuleAnchors = (&'static str, &'static [PatternAnchors]);\n\n\
          #[rustfmt::skip]\n\
@@ -70,14 +72,14 @@ fn render_table() -> String {
     for rule in checks::pattern_rules() {
         let _ = writeln!(out, "    (\"{}/{}\", &[", rule.info.check.as_str(), rule.info.id);
         for pattern in rule.patterns {
-            let DerivedAnchors { begins, lead, length, sets } =
+            let DerivedAnchors { begins, lead, length, sign, sets } =
                 derive_anchors(pattern).unwrap_or_else(|| {
                     panic!("{}: no literal of {SHORTEST} bytes in every match of {pattern}", rule.info.id)
                 });
             let sets: Vec<String> =
                 sets.iter().map(|(most, words)| format!("({}, &{words:?})", bound(most))).collect();
             let (lead, length) = (bound(&lead), bound(&length));
-            let _ = writeln!(out, "        ({begins}, {lead}, {length}, &[{}]),", sets.join(", "));
+            let _ = writeln!(out, "        ({begins}, {lead}, {length}, {sign}, &[{}]),", sets.join(", "));
         }
         out.push_str("    ]),\n");
     }
@@ -129,7 +131,20 @@ fn derive_anchors(pattern: &str) -> Option<DerivedAnchors> {
         previous = set.part;
     }
     let lead = std::mem::replace(&mut placed[0].0, Some(0));
-    Some(DerivedAnchors { begins, lead, length: sum(0..parts.len()), sets: placed })
+    let sign = required_sign(&parts);
+    Some(DerivedAnchors { begins, lead, length: sum(0..parts.len()), sign, sets: placed })
+}
+
+/// The rarest sign that stands by itself in a pattern, so that every match holds it.
+fn required_sign(parts: &[Hir]) -> u8 {
+    // The rarest first.
+    const SIGNS: &[u8] = b"^~\\;?!$@%&+}{]['<>|#=*_()\"`:";
+    let bytes = |part: &Hir| match part.kind() {
+        HirKind::Literal(literal) => literal.0.to_vec(),
+        _ => Vec::new(),
+    };
+    let held: Vec<u8> = parts.iter().flat_map(bytes).collect();
+    SIGNS.iter().copied().find(|sign| held.contains(sign)).unwrap_or(0)
 }
 
 /// Whether a set rules something out that another one does not, and stands before or behind that in every match.
