@@ -8,9 +8,12 @@ use regex_syntax::hir::literal::{ExtractKind, Extractor};
 use regex_syntax::hir::{Class, Hir, HirKind, Repetition};
 
 use crate::checks;
+use crate::engine::PatternEngine;
 use crate::frequent::FREQUENT;
 use crate::literals::SHORTEST;
-use crate::pattern::{WIDEST, WORD, has_gaps, parse, word_gaps};
+use crate::pattern::{CompiledPattern, WIDEST, WORD, has_gaps, parse, word_gaps};
+use crate::rule::RuleScope;
+use crate::text::{PassageRole, split_plain};
 
 /// Longer literals are not rarer, but cost more to compare.
 const LONGEST: usize = 12;
@@ -313,4 +316,77 @@ fn a_literal_is_found_wherever_a_pattern_requires_one() {
         assert_eq!((found.begins, format!("{:?}", found.sets).as_str()), (begins, expected), "{pattern}");
     }
     assert!(derive_anchors("[a-z]+ (?:x|y)?").is_none());
+}
+
+/// Numbers that are the same in every run.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, most: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (usize::try_from(self.0 >> 33).unwrap()) % most.max(1)
+    }
+}
+
+/// Appends something that a pattern matches, of its shortest and its longest forms, too.
+fn write_match(hir: &Hir, dice: &mut Dice, out: &mut Vec<u8>) {
+    match hir.kind() {
+        HirKind::Literal(literal) => out.extend(&literal.0),
+        HirKind::Class(Class::Bytes(class)) => {
+            let all: Vec<u8> = class.iter().flat_map(|range| range.start()..=range.end()).collect();
+            let plain: Vec<u8> = all.iter().copied().filter(|b| matches!(b, b' '..=b'~')).collect();
+            let from = if plain.is_empty() { all } else { plain };
+            out.push(from[dice.below(from.len())]);
+        }
+        HirKind::Class(Class::Unicode(class)) => {
+            let ranges = class.ranges();
+            out.extend(ranges[dice.below(ranges.len())].start().to_string().bytes());
+        }
+        HirKind::Repetition(repetition) => {
+            let most = repetition.max.unwrap_or(repetition.min + 3).min(repetition.min + 200);
+            let often = match dice.below(3) {
+                0 => repetition.min,
+                1 => most,
+                _ => {
+                    repetition.min + u32::try_from(dice.below((most - repetition.min + 1) as usize)).unwrap()
+                }
+            };
+            (0..often).for_each(|_| write_match(&repetition.sub, dice, out));
+        }
+        HirKind::Capture(capture) => write_match(&capture.sub, dice, out),
+        HirKind::Concat(parts) => parts.iter().for_each(|part| write_match(part, dice, out)),
+        HirKind::Alternation(parts) => write_match(&parts[dice.below(parts.len())], dice, out),
+        HirKind::Empty | HirKind::Look(_) => {}
+    }
+}
+
+/// What a pattern matches in a text, the engine finds in it: no literal, order, distance or sign keeps it from being tried.
+#[test]
+fn every_match_is_found_by_its_anchors() {
+    let rules = checks::pattern_rules();
+    let engine = PatternEngine::new(rules.clone());
+    let mut dice = Dice(1);
+    let mut tried = 0;
+    for rule in rules.iter().filter(|rule| rule.near.is_empty()) {
+        let role = if rule.scope == RuleScope::Code { PassageRole::Code } else { PassageRole::Instruction };
+        for pattern in rule.patterns {
+            let (hir, compiled) = (parse(pattern), CompiledPattern::new(pattern));
+            for _ in 0..12 {
+                let mut text = b"Words before it,\n".to_vec();
+                write_match(&hir, &mut dice, &mut text);
+                text.extend(b"\nand words behind it.\n");
+                // Longer ones are cut, as everywhere.
+                if text.len() > 700
+                    || compiled.find_all(&mut compiled.caches(), &text, 0..text.len()).is_empty()
+                {
+                    continue;
+                }
+                tried += 1;
+                let hits = engine.search(&text, &split_plain(&text, role)).hits;
+                let found = hits.iter().any(|hit| hit.rule.info == rule.info);
+                assert!(found, "{}: {pattern}\n{}", rule.info.id, String::from_utf8_lossy(&text));
+            }
+        }
+    }
+    assert!(tried > 1500, "{tried} texts are few");
 }
