@@ -133,7 +133,7 @@ fn derive_anchors(pattern: &str) -> Option<DerivedAnchors> {
         placed.push((distance, set.words.clone()));
         previous = set.part;
     }
-    let lead = std::mem::replace(&mut placed[0].0, Some(0));
+    let lead = placed[0].0.replace(0);
     let sign = required_sign(&parts);
     Some(DerivedAnchors { begins, lead, length: sum(0..parts.len()), sign, sets: placed })
 }

@@ -178,7 +178,7 @@ impl ScanArgs {
             let numbered = paths.par_iter().zip(kept).enumerate();
             let numbered = numbered.map(|(at, skill)| finish((number * CHUNK + at, skill)));
             let done: Vec<ScannedSkill> = pool.install(|| numbered.collect());
-            outcome.take(done, &progress)?;
+            pool.install(|| outcome.take(done, &progress))?;
         }
         progress.finish_and_clear();
         Ok(())

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use anstyle::Style;
+use rayon::prelude::*;
 use serde_json::{Value, json};
 use skillsandbox_scanner::{Finding, FindingStatus, ScanReport, ScanStamp, ScanVerdict, to_junit, to_sarif};
 
@@ -35,12 +36,11 @@ pub(super) fn show(format: ReportFormat, reports: &[ScannedSkill]) -> anyhow::Re
             output::result(&to_junit(named.iter().map(|(path, report)| (path.as_str(), *report))))
         }
         ReportFormat::Ndjson => {
-            let mut text = String::new();
-            for (path, report) in done() {
-                text.push_str(&output::escaped(&as_json(path, report).to_string()));
-                text.push('\n');
-            }
-            output::result(&text)
+            let line = |(path, report): &ScannedSkill| {
+                let report = report.as_ref().ok()?;
+                Some(output::escaped(&as_json(path, report).to_string()) + "\n")
+            };
+            output::result(&reports.par_iter().filter_map(line).collect::<String>())
         }
     }
 }
