@@ -8,9 +8,12 @@ use regex_syntax::hir::literal::{ExtractKind, Extractor};
 use regex_syntax::hir::{Class, Hir, HirKind, Repetition};
 
 use crate::checks;
+use crate::engine::PatternEngine;
 use crate::frequent::FREQUENT;
 use crate::literals::SHORTEST;
-use crate::pattern::{WIDEST, WORD, has_gaps, parse, word_gaps};
+use crate::pattern::{CompiledPattern, WIDEST, WORD, has_gaps, parse, word_gaps};
+use crate::rule::RuleScope;
+use crate::text::{PassageRole, split_plain};
 
 /// Longer literals are not rarer, but cost more to compare.
 const LONGEST: usize = 12;
@@ -34,6 +37,8 @@ struct DerivedAnchors {
     lead: Option<usize>,
     /// How long it is at most.
     length: Option<usize>,
+    /// A sign that each holds, as rare as there is one; 0 for none.
+    sign: u8,
     /// The sets in the order in which they stand in a match, each with the most bytes from the one before it.
     sets: Vec<(Option<usize>, Vec<String>)>,
 }
@@ -59,8 +64,8 @@ fn render_table() -> String {
          /// Literals one of which every match holds, and how many bytes behind the one of the set before it that begins at most.\n\
          pub(crate) type LiteralSet = (u16, &'static [&'static str]);\n\n\
          /// Of a pattern: whether every match begins with a literal of the first set, how far from its beginning that stands at most, how long it\n\
-         /// is at most, and the sets.\n\
-         pub(crate) type PatternAnchors = (bool, u16, u16, &'static [LiteralSet]);\n\n\
+         /// is at most, a sign that each holds (0 for none), and the sets.\n\
+         pub(crate) type PatternAnchors = (bool, u16, u16, u8, &'static [LiteralSet]);\n\n\
          /// A rule, and what is known of each of its patterns.\n\
          pub(crate) type RuleAnchors = (&'static str, &'static [PatternAnchors]);\n\n\
          #[rustfmt::skip]\n\
@@ -70,14 +75,14 @@ fn render_table() -> String {
     for rule in checks::pattern_rules() {
         let _ = writeln!(out, "    (\"{}/{}\", &[", rule.info.check.as_str(), rule.info.id);
         for pattern in rule.patterns {
-            let DerivedAnchors { begins, lead, length, sets } =
+            let DerivedAnchors { begins, lead, length, sign, sets } =
                 derive_anchors(pattern).unwrap_or_else(|| {
                     panic!("{}: no literal of {SHORTEST} bytes in every match of {pattern}", rule.info.id)
                 });
             let sets: Vec<String> =
                 sets.iter().map(|(most, words)| format!("({}, &{words:?})", bound(most))).collect();
             let (lead, length) = (bound(&lead), bound(&length));
-            let _ = writeln!(out, "        ({begins}, {lead}, {length}, &[{}]),", sets.join(", "));
+            let _ = writeln!(out, "        ({begins}, {lead}, {length}, {sign}, &[{}]),", sets.join(", "));
         }
         out.push_str("    ]),\n");
     }
@@ -128,8 +133,21 @@ fn derive_anchors(pattern: &str) -> Option<DerivedAnchors> {
         placed.push((distance, set.words.clone()));
         previous = set.part;
     }
-    let lead = std::mem::replace(&mut placed[0].0, Some(0));
-    Some(DerivedAnchors { begins, lead, length: sum(0..parts.len()), sets: placed })
+    let lead = placed[0].0.replace(0);
+    let sign = required_sign(&parts);
+    Some(DerivedAnchors { begins, lead, length: sum(0..parts.len()), sign, sets: placed })
+}
+
+/// The rarest sign that stands by itself in a pattern, so that every match holds it.
+fn required_sign(parts: &[Hir]) -> u8 {
+    // The rarest first.
+    const SIGNS: &[u8] = b"^~\\;?!$@%&+}{]['<>|#=*_()\"`:";
+    let bytes = |part: &Hir| match part.kind() {
+        HirKind::Literal(literal) => literal.0.to_vec(),
+        _ => Vec::new(),
+    };
+    let held: Vec<u8> = parts.iter().flat_map(bytes).collect();
+    SIGNS.iter().copied().find(|sign| held.contains(sign)).unwrap_or(0)
 }
 
 /// Whether a set rules something out that another one does not, and stands before or behind that in every match.
@@ -298,4 +316,77 @@ fn a_literal_is_found_wherever_a_pattern_requires_one() {
         assert_eq!((found.begins, format!("{:?}", found.sets).as_str()), (begins, expected), "{pattern}");
     }
     assert!(derive_anchors("[a-z]+ (?:x|y)?").is_none());
+}
+
+/// Numbers that are the same in every run.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, most: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (usize::try_from(self.0 >> 33).unwrap()) % most.max(1)
+    }
+}
+
+/// Appends something that a pattern matches, of its shortest and its longest forms, too.
+fn write_match(hir: &Hir, dice: &mut Dice, out: &mut Vec<u8>) {
+    match hir.kind() {
+        HirKind::Literal(literal) => out.extend(&literal.0),
+        HirKind::Class(Class::Bytes(class)) => {
+            let all: Vec<u8> = class.iter().flat_map(|range| range.start()..=range.end()).collect();
+            let plain: Vec<u8> = all.iter().copied().filter(|b| matches!(b, b' '..=b'~')).collect();
+            let from = if plain.is_empty() { all } else { plain };
+            out.push(from[dice.below(from.len())]);
+        }
+        HirKind::Class(Class::Unicode(class)) => {
+            let ranges = class.ranges();
+            out.extend(ranges[dice.below(ranges.len())].start().to_string().bytes());
+        }
+        HirKind::Repetition(repetition) => {
+            let most = repetition.max.unwrap_or(repetition.min + 3).min(repetition.min + 200);
+            let often = match dice.below(3) {
+                0 => repetition.min,
+                1 => most,
+                _ => {
+                    repetition.min + u32::try_from(dice.below((most - repetition.min + 1) as usize)).unwrap()
+                }
+            };
+            (0..often).for_each(|_| write_match(&repetition.sub, dice, out));
+        }
+        HirKind::Capture(capture) => write_match(&capture.sub, dice, out),
+        HirKind::Concat(parts) => parts.iter().for_each(|part| write_match(part, dice, out)),
+        HirKind::Alternation(parts) => write_match(&parts[dice.below(parts.len())], dice, out),
+        HirKind::Empty | HirKind::Look(_) => {}
+    }
+}
+
+/// What a pattern matches in a text, the engine finds in it: no literal, order, distance or sign keeps it from being tried.
+#[test]
+fn every_match_is_found_by_its_anchors() {
+    let rules = checks::pattern_rules();
+    let engine = PatternEngine::new(rules.clone());
+    let mut dice = Dice(1);
+    let mut tried = 0;
+    for rule in rules.iter().filter(|rule| rule.near.is_empty()) {
+        let role = if rule.scope == RuleScope::Code { PassageRole::Code } else { PassageRole::Instruction };
+        for pattern in rule.patterns {
+            let (hir, compiled) = (parse(pattern), CompiledPattern::new(pattern));
+            for _ in 0..12 {
+                let mut text = b"Words before it,\n".to_vec();
+                write_match(&hir, &mut dice, &mut text);
+                text.extend(b"\nand words behind it.\n");
+                // Longer ones are cut, as everywhere.
+                if text.len() > 700
+                    || compiled.find_all(&mut compiled.caches(), &text, 0..text.len()).is_empty()
+                {
+                    continue;
+                }
+                tried += 1;
+                let hits = engine.search(&text, &split_plain(&text, role)).hits;
+                let found = hits.iter().any(|hit| hit.rule.info == rule.info);
+                assert!(found, "{}: {pattern}\n{}", rule.info.id, String::from_utf8_lossy(&text));
+            }
+        }
+    }
+    assert!(tried > 1500, "{tried} texts are few");
 }

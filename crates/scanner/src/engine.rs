@@ -73,6 +73,8 @@ struct AnchoredPattern {
     lead: u16,
     /// How long a match is at most.
     length: u16,
+    /// A sign that every match holds; 0 for none.
+    sign: u8,
     /// For each set, how far behind a literal of the set before it one stands at most.
     distances: [u16; MOST_SETS],
     /// The number of the last set.
@@ -123,7 +125,7 @@ impl PatternEngine {
         let mut words = LiteralTable::default();
         let mut patterns = Vec::new();
         for (number, (rule, (_, anchors))) in rules.iter().zip(ANCHORS).enumerate() {
-            for (text, (begins, lead, length, sets)) in rule.patterns.iter().zip(*anchors) {
+            for (text, (begins, lead, length, sign, sets)) in rule.patterns.iter().zip(*anchors) {
                 let Ok(pattern) = u16::try_from(patterns.len()) else { continue };
                 let mut distances = [0; MOST_SETS];
                 let mut last = 0;
@@ -133,13 +135,15 @@ impl PatternEngine {
                         words.entry(word).0.push((pattern, set));
                     }
                 }
-                let (begins, lead, length, compiled) = (*begins, *lead, *length, OnceLock::new());
+                let (begins, lead, length, sign) = (*begins, *lead, *length, *sign);
+                let compiled = OnceLock::new();
                 patterns.push(AnchoredPattern {
                     rule: number,
                     text,
                     begins,
                     lead,
                     length,
+                    sign,
                     distances,
                     last,
                     compiled,
@@ -295,19 +299,23 @@ impl PatternEngine {
         if !rule.scope.admits(at.block) {
             return true;
         }
+        let window = &at.block.window;
+        let (from, to) = (candidate.from as usize, candidate.to as usize);
+        let reach = pattern.reach(from, to, window);
+        if pattern.sign != 0 && !pattern.begins && !holds(at.text, &reach, pattern.sign) {
+            return true;
+        }
         let compiled = pattern.compiled.get_or_init(|| CompiledPattern::new(pattern.text));
         if caches.is_empty() {
             *caches = compiled.caches();
         }
-        let window = &at.block.window;
-        let (from, to) = (candidate.from as usize, candidate.to as usize);
         let found = if pattern.begins && progress.tries < limit {
             let end = window.end.min(from + OVERLAP);
             compiled.at(caches, at.text, from..end).into_iter().collect()
         } else if pattern.begins {
             compiled.find_all(caches, at.text, from..window.end)
         } else {
-            compiled.find_all(caches, at.text, pattern.reach(from, to, window))
+            compiled.find_all(caches, at.text, reach)
         };
         for range in found {
             if self.is_near(pattern.rule, at.text, window, &range) {
@@ -365,6 +373,11 @@ impl PatternProgress {
         }
         follows
     }
+}
+
+/// Whether a byte stands in a part of a text.
+fn holds(text: &[u8], range: &Range<usize>, byte: u8) -> bool {
+    text.get(range.clone()).is_some_and(|part| memchr::memchr(byte, part).is_some())
 }
 
 /// How many of the literals from a number on stand before a place.

@@ -224,7 +224,8 @@ impl ScanArgs {
             let numbered = chunk.par_iter().zip(kept).enumerate();
             let numbered = numbered.map(|(at, (subject, kept))| finish(number * size + at, subject, kept));
             let unjudged: Vec<UnjudgedSkill> = pool.install(|| numbered.collect());
-            outcome.take(add_opinions(scanner, judge, unjudged, &progress), &progress)?;
+            let judged = add_opinions(scanner, judge, unjudged, &progress);
+            pool.install(|| outcome.take(judged, &progress))?;
         }
         progress.finish_and_clear();
         Ok(())

@@ -358,6 +358,9 @@ fn control_character(text: &str) -> Option<usize> {
     let is_control = |c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t' | '\u{c}' | '\u{1b}');
     let suspicious =
         text.as_bytes().chunks(256).any(|piece| piece.iter().fold(false, |some, b| some | !fine(*b)));
+    if !suspicious && text.is_ascii() {
+        return None;
+    }
     if !suspicious {
         return foreign(text).find(|(_, c)| c.is_control()).map(|(at, _)| at);
     }

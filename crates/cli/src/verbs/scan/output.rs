@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use anstyle::Style;
+use rayon::prelude::*;
 use serde_json::{Value, json};
 use skillsandbox_run::UserPolicy;
 use skillsandbox_scanner::{Finding, FindingStatus, ScanReport, ScanStamp, ScanVerdict, to_junit, to_sarif};
@@ -41,12 +42,11 @@ pub(super) fn show(
             output::result(&to_junit(named.iter().map(|(path, report)| (path.as_str(), *report))))
         }
         ReportFormat::Ndjson => {
-            let mut text = String::new();
-            for (path, report) in done() {
-                text.push_str(&output::escaped(&as_json(path, report, view.policy).to_string()));
-                text.push('\n');
-            }
-            output::result(&text)
+            let line = |(path, report): &ScannedSkill| {
+                let report = report.as_ref().ok()?;
+                Some(output::escaped(&as_json(path, report, view.policy).to_string()) + "\n")
+            };
+            output::result(&reports.par_iter().filter_map(line).collect::<String>())
         }
     }
 }
