@@ -33,6 +33,7 @@ use crate::checks::{Check, CheckInfo, binaries};
 use crate::engine::SearchResult;
 use crate::finding::{Finding, snippet};
 use crate::hidden::{self, SELECTORS_IN_A_ROW, from_base64, is_look_alike, is_misplaced};
+use crate::instructions;
 use crate::kind::FileKind;
 use crate::prefilter::TextSignals;
 use crate::rule::CheckId::Obfuscation;
@@ -223,7 +224,8 @@ fn read_hidden(
         findings.push(Finding::in_file(&TOO_MUCH, file, 0..0, why));
     }
     let mut was_read = false;
-    for (hidden, SearchResult { hits, complete, .. }) in uncovered.into_iter().zip(results) {
+    for (hidden, SearchResult { hits, complete, told, signals: given }) in uncovered.into_iter().zip(results)
+    {
         if !complete {
             let why =
                 "A rule matches decoded text more often than is looked at, so some passages were not judged";
@@ -233,13 +235,27 @@ fn read_hidden(
             let why = format!("An archive ({archive}) is encoded more than once; what is in it was not read");
             findings.push(Finding::in_file(&ENCODED_ARCHIVE, file, hidden.range.clone(), why));
         }
-        for hit in hits {
-            let broken = &hit.rule.info;
+        let is_read_so = hidden.chain.iter().all(|how| NATURAL.contains(how));
+        let mut broken_rules: Vec<_> = hits.iter().map(|hit| (&hit.rule.info, hit.range.clone())).collect();
+        if !is_read_so {
+            let blocks = text::split_plain(hidden.text.as_bytes(), PassageRole::Instruction);
+            let inner = ScannedText {
+                file,
+                text: &hidden.text,
+                blocks: &blocks,
+                signals: given,
+                told: &told,
+                body_start: None,
+            };
+            let mut sentences = Vec::new();
+            instructions::judge_text(&inner, &mut sentences);
+            broken_rules.extend(sentences.iter().map(|told| (told.info(), told.range.0..told.range.1)));
+        }
+        for (broken, range) in broken_rules {
             // What stands in the open was judged there; only what came to light by decoding counts here.
-            let passage = hidden.text.get(hit.range.clone()).unwrap_or_default();
+            let passage = hidden.text.get(range).unwrap_or_default();
             let times = |text: &str| text.matches(passage).count();
             let written = text.get(hidden.range.clone()).filter(|text| !text.is_empty()).unwrap_or(text);
-            let is_read_so = hidden.chain.iter().all(|how| NATURAL.contains(how));
             if (broken.status < Block && is_read_so)
                 || passage.is_empty()
                 || times(&hidden.text) <= times(written)
