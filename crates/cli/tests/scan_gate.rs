@@ -89,10 +89,10 @@ fn row_176_the_gate_judges_every_file_and_unread_means_refused() {
 
 #[test]
 fn every_other_bound_of_the_scanner_is_a_refusal_too() {
-    // More statements than are followed now.
+    // More code than is followed now.
     let stage = Stage::new();
     let skill = skill_that_runs(&stage, "run.sh");
-    let program = format!("import os\nk = os.environ['API_KEY']\n{}", "x = 1\n".repeat(50_100));
+    let program = format!("import os, requests\nk = dict(os.environ)\n{}", "x = 1\n".repeat(400_000));
     write(&skill, "run.py", program.as_bytes());
     write(&skill, "run.sh", b"true\n");
     is_refused(&stage, &skill, "run.py: The code is longer");

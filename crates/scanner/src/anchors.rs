@@ -20,7 +20,8 @@ pub(crate) const ANCHORS: &[RuleAnchors] = &[
     ("CHECK-01/override", &[
         (true, 0, 81, 0, &[(0, &["disregard", "forget", "ignore", "ignoring"]), (81, &["above", "been", "before", "came", "previously", "prior", "were"])]),
         (false, 29, 112, 0, &[(0, &["follow"]), (41, &["earlier", "previous", "prior", "system", "your"]), (53, &["guidelines", "instruction", "prompt", "rules"])]),
-        (false, 25, 298, 0, &[(0, &["abandon", "aside", "discard", "disregard", "following", "forget", "ignore", "ignoring", "neglect", "override", "overriding"]), (286, &["constraints", "directives", "guardrails", "guidelines", "instructions", "orders", "policies", "policy", "programming", "prompt", "restrictions", "rules", "safeguards"])]),
+        (false, 0, 280, 0, &[(0, &["disregard", "forget", "ignore", "ignoring"]), (273, &["prompt"])]),
+        (false, 25, 298, 0, &[(0, &["abandon", "aside", "discard", "disregard", "following", "forget", "ignore", "ignoring", "neglect", "override", "overriding"]), (286, &["constraints", "directives", "guardrails", "guidelines", "instructions", "orders", "policies", "policy", "programming", "restrictions", "rules", "safeguards"])]),
         (false, 17, 303, 0, &[(0, &["precedence", "priority"]), (22, &["over"]), (252, &["directives", "guidelines", "instruction", "policies", "policy", "prompt", "rules"])]),
     ]),
     ("CHECK-01/override-words", &[
@@ -331,15 +332,18 @@ pub(crate) const ANCHORS: &[RuleAnchors] = &[
         (false, 0, ANY, 0, &[(0, &["monero"]), (86, &["miner", "mining", "pool", "wallet"])]),
     ]),
     ("CHECK-08/persistence", &[
-        (false, 246, 261, 95, &[(0, &["authorized_k"])]),
+        (false, 0, ANY, 62, &[(0, &["echo", "printf"]), (ANY, &["authorized_k"])]),
         (false, 0, ANY, 0, &[(0, &["/etc/cron", "@reboot", "crontab", "echo"]), (209, &["*\t*\t*", "*\t*\n*", "*\t*\u{b}*", "*\t*\u{c}*", "*\t*\r*", "*\t* *", "*\n*\t*", "*\n*\n*", "*\n*\u{b}*", "*\n*\u{c}*", "*\n*\r*", "*\n* *", "*\u{b}*\t*", "*\u{b}*\n*", "*\u{b}*\u{b}*", "*\u{b}*\u{c}*", "*\u{b}*\r*", "*\u{b}* *", "*\u{c}*\t*", "*\u{c}*\n*", "*\u{c}*\u{b}*", "*\u{c}*\u{c}*", "*\u{c}*\r*", "*\u{c}* *", "*\r*\t*", "*\r*\n*", "*\r*\u{b}*", "*\r*\u{c}*", "*\r*\r*", "*\r* *", "* *\t*", "* *\n*", "* *\u{b}*", "* *\u{c}*", "* *\r*", "* * *", "/etc/cron", "@reboot", "crontab"])]),
-        (false, ANY, ANY, 0, &[(0, &["/.bash_profi", "/.bashrc", "/.profile", "/.zshrc", "/etc/", "autostart", "crontab", "launchagents", "rc.local"])]),
         (false, ANY, ANY, 0, &[(0, &["$home/.bash_", "$home/.bashr", "$home/.profi", "$home/.zprof", "$home/.zshrc", "${home}/.bas", "${home}/.pro", "${home}/.zpr", "${home}/.zsh", "~/.bash_prof", "~/.bashrc", "~/.profile", "~/.zprofile", "~/.zshrc"]), (7, &["/.bash_profi", "/.bashrc", "/.profile", "/.zprofile", "/.zshrc"])]),
         (false, 0, ANY, 62, &[(0, &["echo", "printf"]), (ANY, &["/.bashrc", "/.profile", "/.zshrc"])]),
         (false, 0, ANY, 0, &[(0, &["currentversi"]), (ANY, &[".exe", ".ps1", ".vbs", "cmd", "powershell"])]),
         (false, 0, 345, 0, &[(0, &["schtasks"]), (168, &["/create"])]),
         (false, 0, 55, 61, &[(0, &["ld_preload="]), (51, &["/tmp"])]),
         (false, 103, ANY, 126, &[(0, &["~/.cache/."])]),
+    ]),
+    ("CHECK-08/start-up-change", &[
+        (false, 246, 261, 95, &[(0, &["authorized_k"])]),
+        (false, ANY, ANY, 0, &[(0, &["/.bash_profi", "/.bashrc", "/.profile", "/.zshrc", "/etc/", "autostart", "crontab", "launchagents", "rc.local"])]),
     ]),
     ("CHECK-08/security-off", &[
         (true, 0, ANY, 0, &[(0, &["setenforce"])]),

@@ -180,8 +180,12 @@ impl DeclaredPurpose {
 
 /// A file of settings that every program has, which is no store of credentials.
 fn is_ordinary(seen: &CapabilityUse) -> bool {
-    let name = seen.object.rsplit('/').next().unwrap_or_default();
-    seen.capability == Capability::ReadsCredentials && (name == ".env" || name.starts_with(".env."))
+    let object = seen.object.as_str();
+    let name = object.rsplit('/').next().unwrap_or_default();
+    // What lies in the project is the project's; a container is given its own token.
+    let is_own = !object.starts_with(['~', '/', '$', '%', '*']) && !object.contains("id_")
+        || object.starts_with("/var/run/secrets/");
+    seen.capability == Capability::ReadsCredentials && (name == ".env" || name.starts_with(".env.") || is_own)
 }
 
 fn is_this_machine(object: &str) -> bool {
@@ -307,7 +311,23 @@ mod tests {
             "~/.ssh/id_rsa",
         );
         assert_eq!((findings.len(), findings[0].rule.as_str()), (1, "CHECK-03/undeclared-capability"));
-        assert_eq!((findings[0].status, findings[0].line), (FindingStatus::Warn, 2));
+        // Nothing honest is left for a private key that nobody spoke of; a file of settings might be read for a reason.
+        assert_eq!((findings[0].status, findings[0].line), (FindingStatus::Block, 2));
+        let findings = judge(
+            "table-formatter Formats tables",
+            &["Read"],
+            None,
+            Capability::ReadsCredentials,
+            "~/.config/tool/credentials.json",
+        );
+        assert_eq!(findings[0].status, FindingStatus::Warn);
+        let findings = judge(
+            "table-formatter Formats tables",
+            &["Read"],
+            None,
+            Capability::ReadsCredentials,
+            "~/.ssh/id_rsa",
+        );
         assert!(findings[0].why.contains("reads keys and passwords (~/.ssh/id_rsa)"), "{}", findings[0].why);
     }
 
@@ -369,7 +389,7 @@ mod tests {
             (Some("skill: { name: notes }"), SendsToNetwork),
             (empty, SendsToNetwork),
         ] {
-            let findings = judge("tables Lays out columns", &["Read"], manifest, capability, "x");
+            let findings = judge("tables Lays out columns", &["Read"], manifest, capability, "~/x");
             assert_eq!(findings.len(), 1, "{capability:?}");
         }
     }

@@ -123,6 +123,12 @@ pub struct SignSet {
 impl SignSet {
     /// Takes a finding in.
     pub(crate) fn add(&mut self, finding: &Finding) {
+        // What its own check calls a note of a graver rule is no sign.
+        let is_note =
+            finding.status_alone() == FindingStatus::Pass && finding.info().status > FindingStatus::Pass;
+        if is_note && finding.mitigations.is_empty() {
+            return;
+        }
         let is_mild = finding.status_alone() < finding.info().status || is_example_file(&finding.file);
         let place = match finding.line {
             0 => SignPlace::Whole(finding.file.clone()),

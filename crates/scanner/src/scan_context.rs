@@ -195,8 +195,48 @@ impl<'s> ScanContext<'s> {
         let subject = ScannedText { file, text: &text, blocks: &blocks, signals, told: &told, body_start };
         self.run_checks(&ScanSubject::Text(subject), findings);
         instructions::judge_text(&subject, findings);
+        drop_twins(findings, first);
         signals
     }
+}
+
+/// Rules about what a sentence tells, each with the rules of patterns that look for the same.
+const TWINS: &[(&str, &[&str])] = &[
+    ("told-drop-rules", &["override", "override-words"]),
+    ("told-persona", &["persona"]),
+    ("told-safety-off", &["safety-off"]),
+    ("told-hide", &["secrecy", "secrecy-with-action", "covert-action"]),
+    ("told-obey", &["fetch-and-obey", "fetch-words"]),
+    ("told-deceive", &["deception"]),
+    ("told-skip-approval", &["confirmation-bypass"]),
+    ("told-send-secret", &["told-to-send", "sending-words"]),
+    ("told-ask-secret", &["credential-phishing", "credential-request", "credential-words"]),
+    ("told-helper", &["fake-prerequisite"]),
+];
+
+/// Leaves one finding where a sentence and a pattern found the same in one passage: the graver, among the findings from a number on.
+fn drop_twins(findings: &mut Vec<Finding>, first: usize) {
+    let overlap = |one: &Finding, other: &Finding| {
+        one.check == other.check
+            && one.file == other.file
+            && one.range.0 < other.range.1
+            && other.range.0 < one.range.1
+    };
+    let mut dropped = Vec::new();
+    let own = findings.get(first..).unwrap_or_default();
+    for (number, told) in own.iter().enumerate() {
+        let Some((_, twins)) = TWINS.iter().find(|(rule, _)| *rule == told.info().id) else { continue };
+        for (other_number, other) in own.iter().enumerate() {
+            if twins.contains(&other.info().id) && overlap(told, other) {
+                dropped.push(first + if other.status >= told.status { number } else { other_number });
+            }
+        }
+    }
+    let mut number = 0;
+    findings.retain(|_| {
+        number += 1;
+        !dropped.contains(&(number - 1))
+    });
 }
 
 /// Leaves out notes about a passage that a graver rule of the same check has found, among the findings from a number on.

@@ -95,8 +95,8 @@ fn row_191_a_mention_is_warned_of_with_the_reason() {
     ] {
         let report = scan("Formats tables", body);
         assert_eq!(report.verdict, ScanVerdict::Warning, "{body}\n{:#?}", report.findings);
-        let found = report.findings.iter().find(|finding| finding.status == FindingStatus::Warn).unwrap();
-        assert!(found.mitigations.contains(&sign), "{body}: {:?}", found.mitigations);
+        let mut warned = report.findings.iter().filter(|finding| finding.status == FindingStatus::Warn);
+        assert!(warned.any(|finding| finding.mitigations.contains(&sign)), "{body}: {:#?}", report.findings);
     }
     // Quoted, and then told to be done.
     let report = scan(

@@ -107,7 +107,9 @@ const BUNDLE: usize = 400;
 
 /// Keys of services that have nothing to do with each other, packed into one text: nobody needs that but somebody who takes them away.
 fn add_bundle(code: &ReadCode<'_>, findings: &mut Vec<Finding>) {
-    let is_key = |found: &&CapabilityUse| found.capability == Capability::ReadsNamedSecret;
+    let is_key = |found: &&CapabilityUse| {
+        found.capability == Capability::ReadsNamedSecret && !found.object.to_ascii_uppercase().contains("URL")
+    };
     let keys: Vec<_> = code.facts.uses.iter().filter(is_key).collect();
     for (at, first) in keys.iter().enumerate() {
         let words = telling_words(&first.object);

@@ -257,12 +257,20 @@ static PATTERN_RULES: &[PatternRule] = &[
     .techniques(&["T1496"]),
     FAMILY.rule(
         "persistence",
-        Warn,
+        Block,
         Code,
-        &[r"(?:echo|cat|tee|printf|>>)[^\n]{0,240}?authorized_keys", r"(?:crontab\s|/etc/cron|@reboot|echo)[^\n]{0,200}?(?:crontab|/etc/cron|@reboot|\*\s\*\s\*)[^\n]{0,200}?(?:curl|wget|/tmp/|/dev/shm|base64|python\d?\s+-c|bash\s+-c|\.hidden|nc\s)", r"(?:curl|wget|base64|/tmp/\.|python\d?\s+-c|nohup|\bnc\b)[^\n]{0,200}?(?:crontab|>>\s*(?:~|\$home)/\.(?:bashrc|zshrc|profile|bash_profile)|launchagents|/etc/(?:cron|systemd)|rc\.local|autostart)", r"(?:>>|tee\s+-a)\s*[\x22']?(?:~|\$home|\$\{home\})/\.(?:bashrc|zshrc|profile|bash_profile|zprofile)[^\n]{0,40}?\n?[^\n]{0,120}?(?:curl|wget|eval|base64|nc\s)", r"(?:echo|printf)\s[^\n]{0,160}?(?:curl|wget|eval|base64|alias\s+(?:sudo|ssh|git|ls|curl)=|ld_preload|prompt_command)[^\n]{0,160}?>>\s*[\x22']?(?:~|\$home)/\.(?:bashrc|zshrc|profile)", r"currentversion\\+run\b[^\n]{0,160}?(?:powershell|cmd|\.exe|\.vbs|\.ps1)", r"schtasks[^\n]{0,160}?/create[^\n]{0,160}?(?:powershell|\\temp|\.vbs|hidden)", r"ld_preload=[^\n]{0,40}?/tmp", r"cp\s[^\n]{0,100}?~/\.cache/\.[a-z_]+/"],
+        &[r"(?:echo|printf)\s[^\n]{0,240}?>>?\s*[^\n]{0,40}?authorized_keys", r"(?:crontab\s|/etc/cron|@reboot|echo)[^\n]{0,200}?(?:crontab|/etc/cron|@reboot|\*\s\*\s\*)[^\n]{0,200}?(?:curl|wget|/tmp/|/dev/shm|base64|python\d?\s+-c|bash\s+-c|\.hidden|nc\s)", r"(?:>>|tee\s+-a)\s*[\x22']?(?:~|\$home|\$\{home\})/\.(?:bashrc|zshrc|profile|bash_profile|zprofile)[^\n]{0,40}?\n?[^\n]{0,120}?(?:curl|wget|eval|base64|nc\s)", r"(?:echo|printf)\s[^\n]{0,160}?(?:curl|wget|eval|base64|alias\s+(?:sudo|ssh|git|ls|curl)=|ld_preload|prompt_command)[^\n]{0,160}?>>\s*[\x22']?(?:~|\$home)/\.(?:bashrc|zshrc|profile)", r"currentversion\\+run\b[^\n]{0,160}?(?:powershell|cmd|\.exe|\.vbs|\.ps1)", r"schtasks[^\n]{0,160}?/create[^\n]{0,160}?(?:powershell|\\temp|\.vbs|hidden)", r"ld_preload=[^\n]{0,40}?/tmp", r"cp\s[^\n]{0,100}?~/\.cache/\.[a-z_]+/"],
         "It makes itself at home: it runs again after the skill has ended",
     )
     .techniques(&["T1053.003", "T1543", "T1546.004", "T1098.004"]),
+    FAMILY.rule(
+        "start-up-change",
+        Warn,
+        Code,
+        &[r"(?:echo|cat|tee|printf|>>)[^\n]{0,240}?authorized_keys", r"(?:curl|wget|base64|/tmp/\.|python\d?\s+-c|nohup|\bnc\b)[^\n]{0,200}?(?:crontab|>>\s*(?:~|\$home)/\.(?:bashrc|zshrc|profile|bash_profile)|launchagents|/etc/(?:cron|systemd)|rc\.local|autostart)"],
+        "It changes what starts by itself, or who may log in",
+    )
+    .techniques(&["T1543", "T1546.004", "T1098.004"]),
     FAMILY.rule(
         "security-off",
         Block,

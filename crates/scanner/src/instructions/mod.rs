@@ -36,7 +36,7 @@ use crate::text::{PassageRole, TextBlock};
 pub(crate) use gate::GATE_WORDS;
 
 /// Most findings of one text: each says where it stands, which costs a look at all that is before it.
-const MAX_FOUND: usize = 128;
+const MAX_FOUND: usize = 512;
 
 /// How far the sentence before may be for this one to go on with it.
 const FOLLOWS: usize = 240;
