@@ -142,7 +142,7 @@ pub(crate) fn find_paths(text: &str) -> impl Iterator<Item = &str> {
     let is_part = |c: char| c.is_alphanumeric() || "_-./@+".contains(c);
     let words = text.split(move |c: char| !is_part(c));
     words
-        .map(|word| word.trim_start_matches(['.', '/']).trim_end_matches(['.', '/', '-']))
+        .map(|word| word.trim_start_matches(['@', '.', '/']).trim_end_matches(['.', '/', '-']))
         .filter(|word| word.len() > 2 && word.len() < 200 && word.contains(['.', '/']))
 }
 

@@ -95,6 +95,25 @@ const FORBIDDING: &[&str] = &[
 const REPORTING: &[&str] = &[
     "asks you to",
     "ask you to",
+    "wants you to",
+    "want you to",
+    "that tell",
+    "tells an agent",
+    "tells the agent",
+    "tell an agent",
+    "instructs you",
+    "instruct you",
+    "says to",
+    "if a page",
+    "if the page",
+    "if an email",
+    "if a document",
+    "if content",
+    "if someone",
+    "if somebody",
+    "content that",
+    "text that",
+    "pages that",
     "asking you",
     "tell you to",
     "tells you to",
@@ -163,8 +182,18 @@ fn build_automaton(words: &[&str], cell: &'static OnceLock<AhoCorasick>) -> &'st
 
 fn forbids(text: &[u8]) -> bool {
     static WORDS: OnceLock<AhoCorasick> = OnceLock::new();
-    build_automaton(FORBIDDING, &WORDS).is_match(text)
+    build_automaton(FORBIDDING, &WORDS).find_iter(text).any(|found| {
+        // "Do not forget to", "never skip": what must not be left out is ordered.
+        let behind = text.get(found.end()..text.len().min(found.end() + 12)).unwrap_or_default();
+        let behind = String::from_utf8_lossy(behind).to_ascii_lowercase();
+        let behind = behind.trim_start();
+        !OMITTING.iter().any(|word| behind.starts_with(word))
+    })
 }
+
+/// Verbs whose negation is an order.
+const OMITTING: &[&str] =
+    &["forget", "fail", "hesitate", "skip", "miss", "omit", "neglect", "leave", "wait", "worry"];
 
 fn reports(text: &[u8]) -> bool {
     static WORDS: OnceLock<AhoCorasick> = OnceLock::new();
@@ -371,13 +400,30 @@ fn find_row<'t>(text: &'t [u8], range: &Range<usize>) -> Option<&'t [u8]> {
     is_row.then(|| rest.get(..memchr::memchr(b'\n', rest).unwrap_or(rest.len()))).flatten()
 }
 
+/// How far behind a comma a list still goes on.
+const LIST_GAP: usize = 24;
+
+/// Whether what stands before a comma is a list already, or quotes.
+fn is_list(sentence: &[u8]) -> bool {
+    memchr::memchr_iter(b',', sentence).count() >= 2 || memchr::memchr2(b'`', b'"', sentence).is_some()
+}
+
 /// What stands in front of a passage in its own sentence.
 fn find_lead<'t>(text: &'t [u8], block: &TextBlock, start: usize) -> &'t [u8] {
     let from = block.window.start.max(start.saturating_sub(160));
     let before = text.get(from..start).unwrap_or_default();
     let end =
         before.windows(2).rposition(|pair| matches!(pair, b". " | b".\n" | b"! " | b"? " | b";\n" | b"\n\n"));
-    before.get(end.map_or(0, |end| end + 2)..).unwrap_or_default()
+    let sentence = before.get(end.map_or(0, |end| end + 2)..).unwrap_or_default();
+    // A clause that a comma ends governs nothing behind it, unless a list goes on there: "never run a, b or `c`".
+    match memchr::memmem::rfind(sentence, b", ") {
+        Some(comma)
+            if sentence.len() - comma > LIST_GAP || sentence.len() - comma <= 3 && !is_list(sentence) =>
+        {
+            sentence.get(comma + 2..).unwrap_or_default()
+        }
+        _ => sentence,
+    }
 }
 
 /// Fewest letters outside the marks of a sentence that quotes something.

@@ -41,6 +41,8 @@ impl TextSignals {
     pub(crate) const CODE_TRICKS: Self = Self(1 << 15);
     /// Code that names what is secret.
     pub(crate) const CODE_SECRETS: Self = Self(1 << 16);
+    /// Files of keys, by names that nothing else has.
+    pub(crate) const KEY_FILES: Self = Self(1 << 19);
     /// Commands that say much by themselves.
     pub(crate) const COMMANDS: Self = Self(1 << 18);
     /// Words that make a sentence worth reading: `instructions/`.
@@ -65,6 +67,19 @@ impl TextSignals {
 /// The signs, each with the words that give it.
 pub(crate) const SIGNALS: &[(TextSignals, &[&str])] = &[
     (TextSignals::TOLD, crate::instructions::GATE_WORDS),
+    (
+        TextSignals::KEY_FILES,
+        &[
+            "id_rsa",
+            "id_ed25519",
+            ".ssh/",
+            ".aws/credentials",
+            "wallet.dat",
+            "login data",
+            "key4.db",
+            ".gnupg",
+        ],
+    ),
     (
         TextSignals::COMMANDS,
         &[
@@ -105,12 +120,6 @@ pub(crate) const SIGNALS: &[(TextSignals, &[&str])] = &[
             "rsync ",
             "printenv",
             "env |",
-            "id_rsa",
-            "id_ed25519",
-            ".aws/credentials",
-            "wallet.dat",
-            "login data",
-            "key4.db",
         ],
     ),
     (
@@ -294,6 +303,8 @@ pub(crate) const SIGNALS: &[(TextSignals, &[&str])] = &[
             ".pipe(",
             "os.system",
             "os.popen",
+            "subprocess",
+            "child_process",
             "execsync",
             "_compile(",
         ],

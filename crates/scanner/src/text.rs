@@ -90,7 +90,11 @@ pub(crate) fn split_markdown(text: &[u8], body_start: usize) -> Vec<TextBlock> {
             let info = trimmed.get(width..).unwrap_or_default();
             if width >= 3 && !info.contains(&b'`') {
                 splitter.close();
-                fence = Some((mark, width, line.end, fenced_role(info)));
+                // Indented so far, or quoted, it may be no fence to whoever else reads it, or end with what it stands in.
+                let indent = content.iter().take_while(|b| matches!(b, b' ' | b'\t')).count();
+                let is_plain = indent <= 3 && !is_quotation && content.first() != Some(&b'\t');
+                let role = if is_plain { fenced_role(info) } else { PassageRole::Comment };
+                fence = Some((mark, width, line.end, role));
                 continue;
             }
         }
@@ -115,10 +119,10 @@ pub(crate) fn split_markdown(text: &[u8], body_start: usize) -> Vec<TextBlock> {
     }
     splitter.close();
     let rest = fence
-        .map(|(.., start, role)| (start..text.len(), role))
+        .map(|(.., start, _)| (start..text.len(), PassageRole::Comment))
         .or_else(|| comment.map(|start| (start..text.len(), PassageRole::Comment)));
     if let Some((range, role)) = rest {
-        splitter.push(range, role, splitter.introduction.clone(), role == PassageRole::Code);
+        splitter.push(range, role, splitter.introduction.clone(), fence.is_some());
     }
     let mut blocks = splitter.blocks;
     join_windows(text, &mut blocks);
@@ -142,7 +146,7 @@ fn find_shape(trimmed: &[u8], is_quotation: bool) -> BlockShape {
         && trimmed.get(1..3).is_some_and(|next| next.contains(&b'.') || next.contains(&b')'));
     match mark {
         b'|' => BlockShape::Table,
-        b'-' | b'*' | b'+' => BlockShape::ListItem,
+        b'-' | b'*' | b'+' if matches!(trimmed.get(1), None | Some(b' ' | b'\t')) => BlockShape::ListItem,
         _ if is_numbered => BlockShape::ListItem,
         _ if is_quotation => BlockShape::Quotation,
         _ => BlockShape::Paragraph,
@@ -232,12 +236,133 @@ fn fenced_role(info: &[u8]) -> PassageRole {
         .next()
         .unwrap_or_default()
         .to_ascii_lowercase();
-    match language.as_slice() {
-        b"" | b"text" | b"txt" | b"md" | b"markdown" | b"plain" | b"plaintext" | b"prompt" | b"yaml"
-        | b"yml" => PassageRole::Comment,
-        _ => PassageRole::Code,
-    }
+    let is_code = std::str::from_utf8(&language).is_ok_and(|language| CODE_FENCES.contains(&language));
+    if is_code { PassageRole::Code } else { PassageRole::Comment }
 }
+
+/// Words behind a fence that say that a program stands in it. Behind any other a sentence is read as one.
+const CODE_FENCES: &[&str] = &[
+    "sh",
+    "bash",
+    "zsh",
+    "shell",
+    "console",
+    "fish",
+    "powershell",
+    "pwsh",
+    "ps1",
+    "bat",
+    "batch",
+    "cmd",
+    "python",
+    "python3",
+    "py",
+    "js",
+    "javascript",
+    "mjs",
+    "cjs",
+    "node",
+    "ts",
+    "typescript",
+    "tsx",
+    "jsx",
+    "ruby",
+    "rb",
+    "go",
+    "golang",
+    "rust",
+    "rs",
+    "java",
+    "kotlin",
+    "kt",
+    "swift",
+    "c",
+    "cpp",
+    "h",
+    "hpp",
+    "cs",
+    "csharp",
+    "fsharp",
+    "vb",
+    "php",
+    "perl",
+    "pl",
+    "lua",
+    "r",
+    "julia",
+    "sql",
+    "html",
+    "css",
+    "scss",
+    "less",
+    "dockerfile",
+    "makefile",
+    "cmake",
+    "graphql",
+    "gql",
+    "proto",
+    "protobuf",
+    "hcl",
+    "terraform",
+    "tf",
+    "diff",
+    "patch",
+    "nginx",
+    "vue",
+    "svelte",
+    "astro",
+    "dart",
+    "scala",
+    "groovy",
+    "gradle",
+    "elixir",
+    "ex",
+    "erlang",
+    "haskell",
+    "hs",
+    "ocaml",
+    "clojure",
+    "clj",
+    "lisp",
+    "solidity",
+    "sol",
+    "zig",
+    "nim",
+    "matlab",
+    "glsl",
+    "wgsl",
+    "hlsl",
+    "asm",
+    "wasm",
+    "vim",
+    "viml",
+    "awk",
+    "sed",
+    "jq",
+    "bicep",
+    "kql",
+    "dax",
+    "m",
+    "objc",
+    "razor",
+    "liquid",
+    "jinja",
+    "jinja2",
+    "twig",
+    "handlebars",
+    "hbs",
+    "prisma",
+    "cypher",
+    "sparql",
+    "verilog",
+    "vhdl",
+    "tcl",
+    "applescript",
+    "json",
+    "jsonc",
+    "json5",
+    "xml",
+];
 
 /// Cuts a script, configuration or other text into blocks at blank lines.
 pub(crate) fn split_plain(text: &[u8], role: PassageRole) -> Vec<TextBlock> {

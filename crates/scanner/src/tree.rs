@@ -177,7 +177,10 @@ impl<'w> TreeWalk<'w> {
     }
 
     fn folder(&mut self, path: &Path, depth: usize, is_below: bool) {
-        let is_skill = ["SKILL.md", "skillsandbox.yaml"].iter().any(|name| path.join(name).is_file());
+        // Where names differ in case only, some systems see one.
+        let is_skill = ["SKILL.md", "skill.md", "Skill.md", "skillsandbox.yaml"]
+            .iter()
+            .any(|name| path.join(name).is_file());
         if is_skill {
             self.skills.push(path.to_owned());
         }

@@ -253,6 +253,9 @@ impl ScanArgs {
 
     fn scanner(&self, policy: &UserPolicy) -> anyhow::Result<Scanner> {
         let mut builder = policy.scanner_builder()?;
+        if self.capabilities {
+            builder = builder.list_capabilities();
+        }
         if let Some(file) = &self.blocklist {
             let text = fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
             builder = builder.blocklist(&text);

@@ -1,5 +1,7 @@
 //! Part of CHECK-03: what a command in an agent's settings amounts to. It runs without being asked for, so little is needed.
 
+use crate::code::capability::Capability;
+use crate::code::shell::read_shell;
 use crate::rule::FindingStatus::{self, Block, Pass, Warn};
 
 /// What a command amounts to.
@@ -131,7 +133,18 @@ pub(crate) fn judge_command(command: &str) -> CommandJudgement {
     {
         return judged(Block, ", which hands a shell to somebody else");
     }
-    if network {
+    let facts = read_shell(command);
+    if facts.flows.iter().any(|flow| !flow.is_own_service) {
+        return judged(Block, ", which sends private data away");
+    }
+    let does = |capability| facts.uses.iter().any(|found| found.capability == capability);
+    if does(Capability::OpensRemoteShell) {
+        return judged(Block, ", which hands a shell to somebody else");
+    }
+    if does(Capability::RunsFetched) || does(Capability::RunsDecoded) {
+        return judged(Block, ", which runs what it fetches or decodes");
+    }
+    if network || does(Capability::SendsToNetwork) {
         return judged(Warn, ", which reaches another machine");
     }
     if has(PRIVATE) {

@@ -102,13 +102,24 @@ fn judge_flow(
     }
 }
 
+/// Whether a key is put into a map under its own name: `"GITHUB_TOKEN": os.environ["GITHUB_TOKEN"]`.
+fn is_named_entry(code: &ReadCode<'_>, found: &CapabilityUse) -> bool {
+    let name = found.object.rsplit(['.', '$']).next().unwrap_or(&found.object);
+    let from = found.range.start.saturating_sub(name.len() + 16);
+    let before = code.file.bytes.get(from..found.range.start).unwrap_or_default();
+    let before = String::from_utf8_lossy(before);
+    before
+        .split_once(name)
+        .is_some_and(|(_, rest)| rest.trim_start_matches(['"', '\'', ' ']).starts_with(':'))
+}
+
 /// How near the keys of a bundle stand to each other, and what packs them behind them.
 const BUNDLE: usize = 400;
 
 /// Keys of services that have nothing to do with each other, packed into one text: nobody needs that but somebody who takes them away.
 fn add_bundle(code: &ReadCode<'_>, findings: &mut Vec<Finding>) {
     let is_key = |found: &&CapabilityUse| {
-        found.capability == Capability::ReadsNamedSecret && !found.object.to_ascii_uppercase().contains("URL")
+        found.capability == Capability::ReadsNamedSecret && is_named_entry(code, found)
     };
     let keys: Vec<_> = code.facts.uses.iter().filter(is_key).collect();
     for (at, first) in keys.iter().enumerate() {
@@ -204,8 +215,7 @@ fn judge_command(found: &CapabilityUse, host: HostKind) -> Option<(&'static Rule
     let judged = match found.capability {
         Capability::RunsFetched if host == HostKind::Loopback || is_known_address(object) => return None,
         Capability::RunsFetched if is_exposed => (&CODE_RUNS_FETCHED, FindingStatus::Block),
-        // The pattern of downloads that are piped to a shell warns of these.
-        Capability::RunsFetched => (&CODE_RUNS_FETCHED, FindingStatus::Pass),
+        Capability::RunsFetched => (&CODE_RUNS_FETCHED, FindingStatus::Warn),
         Capability::RunsDecoded => (&CODE_RUNS_DECODED, FindingStatus::Block),
         Capability::OpensRemoteShell => (&CODE_REMOTE_SHELL, milder(FindingStatus::Block)),
         Capability::Persists => {

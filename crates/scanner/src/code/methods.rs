@@ -7,7 +7,7 @@ use crate::code::capability::Capability;
 use crate::code::effects::ENTRY;
 use crate::code::interpret::{Arguments, Interpreter, OriginKind};
 use crate::code::objects::{is_env_file, is_secret_variable};
-use crate::code::value::{ObjectId, Origins, UNKNOWN, Value};
+use crate::code::value::{MAX_TEXT, ObjectId, Origins, UNKNOWN, Value};
 
 impl Interpreter<'_, '_> {
     /// Calls a method that plain values have; `None` where it is not one.
@@ -149,7 +149,7 @@ impl Interpreter<'_, '_> {
                 if let (Some(from), Some(to)) = (from, to)
                     && !from.is_empty()
                 {
-                    made.texts = receiver.texts.iter().map(|text| text.replace(from, to).into()).collect();
+                    made.texts = receiver.texts.iter().map(|text| replace_bounded(text, from, to)).collect();
                 }
                 made
             }
@@ -317,6 +317,9 @@ impl Interpreter<'_, '_> {
             let value =
                 value.or_else(|| name.parse::<usize>().ok().and_then(|place| given.positional.get(place)));
             out.push_str(value.or_else(|| given.named(name)).map_or(UNKNOWN, Value::first_text));
+            if out.len() > MAX_TEXT {
+                return UNKNOWN.into();
+            }
             place += 1;
             rest = tail;
         }
@@ -398,4 +401,10 @@ fn below(path: &Value, part: &Value) -> Value {
     let mut path = Value { symbol: None, ..path.clone() };
     path.concat(part, "/");
     path
+}
+
+/// A text with one part replaced by another; not known where that grows beyond what is followed.
+fn replace_bounded(text: &str, from: &str, to: &str) -> Rc<str> {
+    let grown = text.matches(from).count().saturating_mul(to.len()).saturating_add(text.len());
+    if grown > MAX_TEXT { UNKNOWN.into() } else { text.replace(from, to).into() }
 }

@@ -139,7 +139,7 @@ fn add_fences<'s>(number: usize, file: &'s SkillFile, text: &Cow<'s, str>, out: 
 /// Where code stands in a document, each with its language and its group; groups are numbered from a number on.
 fn find_fences(text: &str, first: usize) -> Vec<(Range<usize>, Language, usize)> {
     let mut fences: Vec<(Range<usize>, Language, usize)> = Vec::new();
-    let mut open: Option<(&str, usize, Option<Language>)> = None;
+    let mut open: Option<(&str, usize, usize, Option<Language>)> = None;
     let mut at = 0;
     for line in text.split_inclusive('\n') {
         let start = at;
@@ -152,9 +152,16 @@ fn find_fences(text: &str, first: usize) -> Vec<(Range<usize>, Language, usize)>
         } else {
             continue;
         };
+        let width = trimmed.bytes().take_while(|b| mark.as_bytes().first() == Some(b)).count();
         match open {
-            None => open = Some((mark, at, fence_language(trimmed.trim_start_matches(['`', '~'])))),
-            Some((opened, from, language)) if opened == mark => {
+            None => {
+                let language = fence_language(trimmed.trim_start_matches(['`', '~']));
+                open = Some((mark, width, at, language));
+            }
+            // What closes is as wide as what opened, and has nothing behind it.
+            Some((opened, wide, from, language))
+                if opened == mark && width >= wide && width == trimmed.len() =>
+            {
                 open = None;
                 let Some(language) = language.filter(|_| fences.len() < MAX_FENCES && from < start) else {
                     continue;
@@ -169,7 +176,7 @@ fn find_fences(text: &str, first: usize) -> Vec<(Range<usize>, Language, usize)>
         }
     }
     // A fence that nobody closed goes on to the end.
-    if let Some((_, from, Some(language))) = open
+    if let Some((.., from, Some(language))) = open
         && from < text.len()
     {
         fences.push((from..text.len(), language, first + fences.len()));

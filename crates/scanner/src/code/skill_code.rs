@@ -127,7 +127,8 @@ fn may_find(given: TextSignals) -> bool {
     let sends = given.has(TextSignals::CODE_SENDS);
     let hides = given.has(TextSignals::CODE_TRICKS);
     let runs = given.has(TextSignals::CODE_RUNS) && (sends || hides);
-    may_send_secret(given) || runs || given.has(TextSignals::CODE_PLACES)
+    let is_telling = given.has(TextSignals::CODE_PLACES) || given.has(TextSignals::KEY_FILES);
+    may_send_secret(given) || runs || is_telling
 }
 
 /// Whether code with these signs could send a secret.

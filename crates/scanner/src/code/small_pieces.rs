@@ -100,7 +100,7 @@ pub(crate) fn find_small_pieces(file: &SkillFile, text: &str) -> Vec<SmallPiece>
 /// The fences of a document, those near each other together, and the commands in its sentences.
 fn find_in_document(text: &str) -> Vec<SmallPiece> {
     let mut pieces: Vec<SmallPiece> = Vec::new();
-    let mut open: Option<(&str, usize, Option<SmallLanguage>)> = None;
+    let mut open: Option<(&str, usize, usize, Option<SmallLanguage>)> = None;
     let mut at = 0;
     let add_fence = |range: Range<usize>, language: SmallLanguage, pieces: &mut Vec<SmallPiece>| {
         let near = |piece: &&mut SmallPiece| {
@@ -118,11 +118,15 @@ fn find_in_document(text: &str) -> Vec<SmallPiece> {
         at += line.len();
         let trimmed = line.trim().trim_start_matches(['>', ' ']);
         let mark = ["```", "~~~"].into_iter().find(|mark| trimmed.starts_with(mark));
+        let width = trimmed.bytes().take_while(|b| matches!(b, b'`' | b'~')).count();
         match (open, mark) {
             (None, Some(mark)) => {
-                open = Some((mark, at, fence_language(trimmed.trim_start_matches(['`', '~']))));
+                open = Some((mark, width, at, fence_language(trimmed.trim_start_matches(['`', '~']))));
             }
-            (Some((opened, from, language)), Some(mark)) if opened == mark => {
+            // What closes is as wide as what opened, and has nothing behind it.
+            (Some((opened, wide, from, language)), Some(mark))
+                if opened == mark && width >= wide && width == trimmed.len() =>
+            {
                 open = None;
                 if let Some(language) = language.filter(|_| pieces.len() < MAX_PIECES && from < start) {
                     add_fence(from..start, language, &mut pieces);
@@ -133,7 +137,7 @@ fn find_in_document(text: &str) -> Vec<SmallPiece> {
         }
     }
     // A fence that nobody closed goes on to the end.
-    if let Some((_, from, Some(language))) = open
+    if let Some((.., from, Some(language))) = open
         && from < text.len()
     {
         add_fence(from..text.len(), language, &mut pieces);

@@ -6,7 +6,7 @@ use std::rc::Rc;
 /// Most texts that a value is followed as.
 const MAX_TEXTS: usize = 8;
 /// Longest text that is followed.
-const MAX_TEXT: usize = 64 * 1024;
+pub(crate) const MAX_TEXT: usize = 64 * 1024;
 /// Longest name of a library's thing.
 const MAX_SYMBOL: usize = 160;
 /// Most objects that are looked into for one question.

@@ -20,6 +20,11 @@ impl WordClass {
         Self(self.0 | other.0)
     }
 
+    /// These classes but for some.
+    pub(crate) const fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+
     /// Whether it has no class.
     pub(crate) const fn is_none(self) -> bool {
         self.0 == 0

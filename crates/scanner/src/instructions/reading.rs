@@ -1,5 +1,7 @@
 //! How a sentence is meant: whether a verb is told, negated, asked, or only spoken of. Decided by the structure of the sentence.
 
+use std::borrow::Cow;
+
 use super::classes::WordClass as C;
 use super::languages::Language;
 use super::lexicon::{Lexicon, Token, fold};
@@ -8,7 +10,7 @@ use super::lexicon::{Lexicon, Token, fold};
 const MAX_TOKENS: usize = 400;
 
 /// A sentence as words with their classes.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Reading {
     pub(crate) tokens: Vec<Token>,
     pub(crate) language: Language,
@@ -25,10 +27,60 @@ struct WordRole {
     negation: Option<usize>,
 }
 
+/// Ways to say that something is not to be left out, folded: the negation in them negates nothing.
+const REMINDERS: &[&str] = &[
+    "don't forget to",
+    "dont forget to",
+    "do not forget to",
+    "never forget to",
+    "don't forget:",
+    "do not forget:",
+    "never fail to",
+    "do not fail to",
+    "don't fail to",
+    "do not hesitate to",
+    "don't hesitate to",
+    "never skip these steps",
+    "never skip this step",
+    "do not skip these steps",
+    "no olvides",
+    "no olvide",
+    "no te olvides de",
+    "n'oublie pas de",
+    "n'oubliez pas de",
+    "n'oublie pas d'",
+    "n'oubliez pas d'",
+    "vergiss nicht",
+    "vergessen sie nicht",
+    "nicht vergessen",
+    "nao esqueca de",
+    "nao se esqueca de",
+    "nao esquecas de",
+    "не забудьте",
+    "не забудь",
+    "不要忘记",
+    "别忘了",
+    "不要忘了",
+    "勿忘",
+    "忘れずに",
+];
+
+/// A sentence without its reminders.
+fn drop_reminders(sentence: &str) -> Cow<'_, str> {
+    let mut out = Cow::Borrowed(sentence);
+    for reminder in REMINDERS {
+        if out.contains(reminder) {
+            out = Cow::Owned(out.replace(reminder, " "));
+        }
+    }
+    out
+}
+
 impl Reading {
     /// Reads a sentence.
     pub(crate) fn of(sentence: &str) -> Self {
         let folded = fold(sentence);
+        let folded = drop_reminders(&folded);
         // Where small words leave it open, the language that knows most of the words.
         let read = |language: Language| (language, Lexicon::of(language).tokens(&folded, MAX_TOKENS));
         let unknown = |tokens: &[Token]| tokens.iter().filter(|token| token.classes.is_none()).count();
@@ -45,6 +97,11 @@ impl Reading {
         let roles = (0..reading.tokens.len()).map(judge).collect();
         reading.roles = roles;
         reading
+    }
+
+    /// The same sentence as if it had no words of a class.
+    pub(crate) fn without(&self, class: C) -> Self {
+        Self { classes: self.classes.without(class), ..self.clone() }
     }
 
     /// Whether the sentence holds a word of a class.

@@ -85,11 +85,13 @@ fn is_line_end(raw: &str, at: usize) -> bool {
     let next = next.trim_start_matches([' ', '\t', '>']);
     let mut bytes = next.bytes();
     match bytes.next() {
-        None | Some(b'-' | b'*' | b'+' | b'|' | b'#' | b'<' | b'`' | b'=') => true,
+        None | Some(b'|' | b'#' | b'=') => true,
+        Some(b'-' | b'*' | b'+') => matches!(bytes.next(), None | Some(b' ' | b'\t' | b'-' | b'*')),
+        Some(b'`') => next.starts_with("```"),
         Some(b'0'..=b'9') => matches!(bytes.find(|b| !b.is_ascii_digit()), Some(b'.' | b')')),
         // A key and its value.
-        Some(_) => next
-            .split_once(':')
-            .is_some_and(|(key, _)| !key.is_empty() && key.len() < 24 && !key.contains(' ')),
+        Some(_) => next.split_once(':').is_some_and(|(key, value)| {
+            !key.is_empty() && key.len() < 24 && !key.contains(' ') && !value.starts_with("//")
+        }),
     }
 }

@@ -59,9 +59,17 @@ const INTENTS: &[(&RuleInfo, Question)] = &[
 
 /// All that a sentence tells.
 pub(crate) fn find_intents(said: &Said<'_>) -> Vec<ToldIntent> {
+    // "Unless", "until", "with consent" may be no more than words: what would be certain without them is still worth a look.
+    let is_limited = said.reading.has(WordClass::UNLESS);
+    let unlimited = is_limited.then(|| said.reading.without(WordClass::UNLESS));
+    let bare = unlimited.as_ref().map(|reading| Said { reading, before: said.before });
     let ask = |(rule, question): &(&'static RuleInfo, Question)| {
-        let (status, at) = question(said)?;
-        Some(ToldIntent { rule, status, at })
+        let limited = question(said).map(|(status, at)| ToldIntent { rule, status, at });
+        let certain = || {
+            let (status, at) = question(bare.as_ref()?)?;
+            (status == FindingStatus::Block).then_some(ToldIntent { rule, status: FindingStatus::Warn, at })
+        };
+        limited.or_else(certain)
     };
     INTENTS.iter().filter_map(ask).collect()
 }
