@@ -49,8 +49,8 @@
 //! - `archive.rs` makes members of archives files of the skill (`payload.zip!/run.sh`), by every header that any reader might go by, within
 //!   bounds. It only reports what is odd; `checks/binaries.rs` weighs it.
 //! - A pattern rule is patterns, and nothing else to find them by. Which words every match of a pattern holds is read off the pattern
-//!   (`derived.rs`, a test) and kept in `anchors.rs`; `literals.rs` finds all of them in one pass; `engine.rs` tries a pattern only in a block that
-//!   holds a word of each of its sets; `pattern.rs` takes it apart at its gaps, so that automata stay small.
+//!   (`derived.rs`, a test) and kept in `anchors.rs`, in their order and with their distances; `literals.rs` finds all of them in one pass;
+//!   `engine.rs` tries a pattern only where a word of each of its sets stands so; `pattern.rs` takes it apart at its gaps, so that automata stay small.
 //! - `prefilter.rs` are words that make a slower look worth while; the same pass finds them.
 //! - `mitigation.rs` asks whether a passage is told or only spoken of. Each sign makes a finding one step milder; none silences it alone.
 //! - `calls.rs` and `links.rs` follow who calls whom across the skills of one scan; `suppressions.rs` marks what a user's policy lets stand. A
