@@ -296,7 +296,8 @@ impl PatternEngine {
         ) else {
             return true;
         };
-        if !rule.scope.admits(at.block) {
+        // A rule of which there was one hit too many is told to be so; more of them change nothing.
+        if !rule.scope.admits(at.block) || usize::from(*count) > MAX_HITS {
             return true;
         }
         let window = &at.block.window;
@@ -319,10 +320,10 @@ impl PatternEngine {
         };
         for range in found {
             if self.is_near(pattern.rule, at.text, window, &range) {
-                if usize::from(*count) >= MAX_HITS {
+                *count += 1;
+                if usize::from(*count) > MAX_HITS {
                     return false;
                 }
-                *count += 1;
                 hits.push(PatternHit { rule, range, block: at.number, order: candidate.pattern });
             }
         }

@@ -16,7 +16,7 @@
 //! - All text of a skill is read, nested skills too, also in archives (zip, tar, gzip; three deep) and Office documents; what was not is listed, and
 //!   `SAFE` is then impossible. [`ScanReport::unjudged`] lists that, and where a bound was met first.
 //! - Each finding says in which role its passage stands (instruction, quotation, code, comment, decoded) and what made it
-//!   milder: a lesson about attacks is not an attack.
+//!   milder. What would be blocked is at least warned of, whatever stands round it.
 //! - Time is linear in the text: one pass of literal search, patterns without backtracking in bounded windows.
 //!
 //! # What it does not protect
@@ -50,12 +50,12 @@
 //! - `archive.rs` makes members of archives files of the skill (`payload.zip!/run.sh`), by every header that any reader might go by, within
 //!   bounds. It only reports what is odd; `checks/binaries.rs` weighs it.
 //! - A pattern rule is patterns, and nothing else to find them by. Which words every match of a pattern holds is read off the pattern
-//!   (`derived.rs`, a test) and kept in `anchors.rs`; `literals.rs` finds all of them in one pass; `engine.rs` tries a pattern only in a block that
-//!   holds a word of each of its sets; `pattern.rs` takes it apart at its gaps, so that automata stay small.
+//!   (`derived.rs`, a test) and kept in `anchors.rs`, in their order and with their distances; `literals.rs` finds all of them in one pass;
+//!   `engine.rs` tries a pattern only where a word of each of its sets stands so; `pattern.rs` takes it apart at its gaps, so that automata stay small.
 //! - `code/` parses the code of scripts, fences and notebooks that could come to a finding, and follows values to whatever sends, runs, writes or
 //!   deletes them; `checks/code_findings.rs` weighs what it found.
 //! - `prefilter.rs` are words that make a slower look worth while; the same pass finds them.
-//! - `mitigation.rs` asks whether a passage is told or only spoken of. Each sign makes a finding one step milder; none silences it alone.
+//! - `mitigation.rs` asks whether a passage is told or only spoken of, by structure. Signs make a finding one step milder, however many there are.
 //! - `evidence.rs` adds up what the findings weigh by `weights.rs`, which is fitted and generated: several signs that are each too little may block together.
 //!   It makes a verdict worse, never better.
 //! - `instructions/` asks what each sentence tells the agent, in eight languages and wherever it stands; one logic, a table of words a language.

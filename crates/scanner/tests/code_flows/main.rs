@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use skillsandbox_scanner::{FindingStatus, ScanReport, ScanVerdict, Scanner, SkillFiles};
 
 /// The document of every sample: nothing to find in it.
-pub(crate) const DOCUMENT: &str = "---\nname: sample\ndescription: Formats tables in reports. Use when a table is to be formatted.\n---\n\n# Sample\n\nIt formats tables.\n";
+pub(crate) const DOCUMENT: &str = "---\nname: sample\ndescription: Formats tables in reports and deploys them by ssh. Use when a table is to be formatted.\n---\n\n# Sample\n\nIt formats tables.\n";
 
 /// Scans a skill of one document and some files.
 pub(crate) fn scan(files: &[(&str, &str)]) -> ScanReport {

@@ -48,8 +48,8 @@ use value::Value;
 
 /// Deepest that statements, substitutions and calls stand in each other. People write five or six.
 const MAX_DEPTH: u32 = 40;
-/// Longest text that is read: the longest scripts that anybody ships are a tenth of it.
-const MAX_TEXT: usize = 2 * 1024 * 1024;
+/// Longest text that is read: scripts that people write are far shorter, and what is beyond is said.
+const MAX_TEXT: usize = 192 * 1024;
 
 /// What a shell script does. Places are relative to the text.
 pub(crate) fn read_shell(text: &str) -> CodeFacts {
