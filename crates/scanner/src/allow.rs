@@ -37,7 +37,9 @@ impl ScanReport {
         if !counts || !finding.info().can_be_allowed() {
             return None;
         }
-        let (file, digest) = match self.file_digest(&finding.file).filter(|_| is_plain_path(&finding.file)) {
+        let own = self.file_digest(&finding.file);
+        let own = own.filter(|_| is_plain_path(&finding.file) && !finding.info().spans_files());
+        let (file, digest) = match own {
             Some(digest) => (Some(finding.file.as_str()), digest),
             // A digest of what was read vouches for nothing that was not.
             None if self.unread.is_empty() => (None, self.digest.clone()),
@@ -61,6 +63,13 @@ impl ScanReport {
 }
 
 impl RuleInfo {
+    /// Whether a finding may rest on several files of a skill: what one reads, another sends. It is let stand for the skill as it is, because a
+    /// change in any of them changes what it says.
+    #[must_use]
+    pub fn spans_files(&self) -> bool {
+        self.is_code_reading()
+    }
+
     /// Whether a policy may let its findings stand: not where they say that there was nothing to judge.
     #[must_use]
     pub fn can_be_allowed(&self) -> bool {

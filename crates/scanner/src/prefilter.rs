@@ -41,6 +41,8 @@ impl TextSignals {
     pub(crate) const CODE_TRICKS: Self = Self(1 << 15);
     /// Code that names what is secret.
     pub(crate) const CODE_SECRETS: Self = Self(1 << 16);
+    /// Code that packs values into one text.
+    pub(crate) const CODE_PACKS: Self = Self(1 << 20);
     /// Files of keys, by names that nothing else has.
     pub(crate) const KEY_FILES: Self = Self(1 << 19);
     /// Commands that say much by themselves.
@@ -67,6 +69,7 @@ impl TextSignals {
 /// The signs, each with the words that give it.
 pub(crate) const SIGNALS: &[(TextSignals, &[&str])] = &[
     (TextSignals::TOLD, crate::instructions::GATE_WORDS),
+    (TextSignals::CODE_PACKS, &["json.dumps(", "json.stringify(", "b64encode(", "btoa("]),
     (
         TextSignals::KEY_FILES,
         &[

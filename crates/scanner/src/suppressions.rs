@@ -166,6 +166,9 @@ fn fits(suppression: &Suppression, finding: &Finding, digests: &[(String, Sha256
     if finding.info() == &NOTHING_TO_JUDGE {
         return false;
     }
+    if finding.info().spans_files() && suppression.file_digest.is_some() {
+        return false;
+    }
     let rule = suppression.rule == finding.rule || suppression.rule == finding.check.as_str();
     let same_bytes =
         |digest: &String| digests.iter().any(|(path, hash)| *path == finding.file && hex(hash) == *digest);

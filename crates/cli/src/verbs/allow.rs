@@ -180,7 +180,8 @@ impl AllowArgs {
                 )));
             }
         };
-        let digest = report.file_digest(&file);
+        let spans_files = RuleInfo::find(rule).is_some_and(RuleInfo::spans_files);
+        let digest = report.file_digest(&file).filter(|_| !spans_files);
         let (file, digest) = match digest {
             Some(digest) => (Some(file), digest),
             None if report.unread.is_empty() => (None, report.digest.clone()),

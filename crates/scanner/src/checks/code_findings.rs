@@ -18,6 +18,25 @@ use crate::kind::is_example_file;
 use crate::mitigation;
 use crate::rule::{FindingStatus, RuleInfo};
 
+impl RuleInfo {
+    /// Whether its findings come from reading the code of a skill together.
+    pub(crate) fn is_code_reading(&self) -> bool {
+        let rules: [&RuleInfo; 10] = [
+            &CREDENTIAL_HARVEST,
+            &KEY_TO_OTHER_HOST,
+            &PRIVATE_TO_NETWORK,
+            &SECRET_TO_NETWORK,
+            &CODE_CHANGES_AGENT,
+            &CODE_DESTROYS,
+            &CODE_PERSISTS,
+            &CODE_REMOTE_SHELL,
+            &CODE_RUNS_DECODED,
+            &CODE_RUNS_FETCHED,
+        ];
+        rules.contains(&self)
+    }
+}
+
 /// Words of services whose keys nobody else has a use for.
 const WELL_KNOWN: &[&str] = &[
     "aws",

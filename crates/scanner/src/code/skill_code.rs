@@ -127,8 +127,9 @@ fn may_find(given: TextSignals) -> bool {
     let sends = given.has(TextSignals::CODE_SENDS);
     let hides = given.has(TextSignals::CODE_TRICKS);
     let runs = given.has(TextSignals::CODE_RUNS) && (sends || hides);
+    let packs = given.has(TextSignals::CODE_SECRETS) && given.has(TextSignals::CODE_PACKS);
     let is_telling = given.has(TextSignals::CODE_PLACES) || given.has(TextSignals::KEY_FILES);
-    may_send_secret(given) || runs || is_telling
+    may_send_secret(given) || runs || packs || is_telling
 }
 
 /// Whether code with these signs could send a secret.

@@ -13,7 +13,7 @@ pub(super) const WORDS: &WordTable = &[
         C::TAKE,
         "collect+ | gather+ | harvest+ | grab | grabs | grabbing | steal+ | scrape+ | copy+ | extract+ | locate+ | find+ | \
          enumerate+ | bundle+ | compress+ | pick up | exfiltrate+ | siphon+ | zip up | intercept+ | search for | archive+ | \
-         build an inventory | make a list of | compile+ | inventory | take inventory | list all | list every | summarize all",
+         build an inventory | build a comprehensive inventory | create an inventory | build a list of | create a list of | prepare a list of | make a list of | compile+ | inventory | take inventory | list all | list every | summarize all",
     ),
     (
         C::SEND,
