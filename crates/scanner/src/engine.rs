@@ -418,10 +418,9 @@ struct SearchPlace<'t> {
 impl RuleScope {
     fn admits(self, block: &TextBlock) -> bool {
         match self {
-            Self::Anywhere => true,
             Self::Words => !matches!(block.role, PassageRole::Code | PassageRole::Data),
             // A command in a sentence counts too: agents run what they are told to.
-            Self::Code => true,
+            Self::Code | Self::Anywhere => true,
         }
     }
 }

@@ -206,18 +206,18 @@ impl ScanArgs {
         let links = SkillLinks::new(&calls);
         drop(calls);
         let finish = |number: usize, subject: &TreeSubject, kept: &mut Option<anyhow::Result<ScanReport>>| {
-            let scanned = match kept.take() {
+            let scanned_skill = match kept.take() {
                 Some(report) => report.map(|report| (report, None)),
                 None => scan(number, subject).map(|(_, report, skill)| {
                     let question = judge.map(|judge| judge.prepare(&skill, &report.digest));
                     (report, question)
                 }),
             };
-            let scanned = scanned.map(|(mut report, question)| {
+            let linked = scanned_skill.map(|(mut report, question)| {
                 scanner.add_links(&links, number, &mut report);
                 (report, question)
             });
-            (subject.path.clone(), scanned)
+            (subject.path.clone(), linked)
         };
         let size = if judge.is_some() { JUDGED_CHUNK } else { CHUNK };
         for (number, (chunk, kept)) in subjects.chunks(size).zip(kept.chunks_mut(size)).enumerate() {

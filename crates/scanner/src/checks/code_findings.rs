@@ -75,7 +75,9 @@ pub(crate) fn add_flows(read: &[ReadCode<'_>], findings: &mut Vec<Finding>) {
             push(code, rule, status, &flow.sender, why, findings);
         }
     }
-    read.iter().for_each(|code| add_bundle(code, findings));
+    for code in read {
+        add_bundle(code, findings);
+    }
     // One says it for all.
     if let Some(code) = read.iter().find(|code| code.facts.is_cut) {
         findings.push(Finding::in_file(&TOO_LONG, code.file, 0..0, TOO_LONG.summary));
