@@ -9,7 +9,6 @@ use crate::checks::tools::UNDECLARED_CAPABILITY;
 use crate::code::capability::{Capability, CapabilityUse};
 use crate::code::skill_code::ReadCode;
 use crate::finding::{Finding, snippet};
-use crate::kind::is_example_file;
 use crate::rule::FindingStatus;
 use crate::skill::SkillFiles;
 use crate::text;
@@ -233,9 +232,9 @@ pub(crate) fn compare_declared(
     let mut seen: Vec<SeenCapability> = Vec::new();
     let mut findings: Vec<Finding> = Vec::new();
     let mut told: Vec<Capability> = Vec::new();
-    for ReadCode { file, facts, .. } in read {
+    for ReadCode { file, facts, is_example, .. } in read {
         for found in &facts.uses {
-            let surprise = declared.find_surprise(found).filter(|_| !is_example_file(&file.path));
+            let surprise = declared.find_surprise(found).filter(|_| !is_example);
             let (line, _) = text::locate(&file.bytes, found.range.start);
             let entry = SeenCapability {
                 capability: found.capability,
@@ -295,8 +294,10 @@ mod tests {
         let file = skill.files.iter().find(|file| file.path == "scripts/main.py").unwrap();
         let found = CapabilityUse { capability, range: 10..30, object: object.to_owned() };
         let facts = CodeFacts { uses: vec![found.clone(), found], ..CodeFacts::default() };
-        let (seen, findings) =
-            compare_declared(&declared, &[ReadCode { file, is_fenced: false, is_commands: false, facts }]);
+        let (seen, findings) = compare_declared(
+            &declared,
+            &[ReadCode { file, is_fenced: false, is_commands: false, is_example: false, facts }],
+        );
         assert_eq!((seen.len(), seen[0].line, seen[0].declared), (1, 2, findings.is_empty()), "{seen:?}");
         findings
     }
@@ -403,7 +404,13 @@ mod tests {
         let facts = CodeFacts { uses: vec![found], ..CodeFacts::default() };
         let (seen, findings) = compare_declared(
             &declared,
-            &[ReadCode { file: &skill.files[0], is_fenced: false, is_commands: false, facts }],
+            &[ReadCode {
+                file: &skill.files[0],
+                is_fenced: false,
+                is_commands: false,
+                is_example: skill.is_example(&skill.files[0]),
+                facts,
+            }],
         );
         assert_eq!((seen.len(), findings.len()), (1, 0));
     }

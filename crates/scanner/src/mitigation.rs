@@ -14,7 +14,7 @@ use std::sync::OnceLock;
 use aho_corasick::AhoCorasick;
 
 use crate::engine::PatternHit;
-use crate::kind::{FileKind, is_example_file};
+use crate::kind::FileKind;
 use crate::rule::{CheckId, FindingStatus, RuleScope};
 use crate::skill::SkillFile;
 use crate::text::{PassageRole, TextBlock};
@@ -27,8 +27,8 @@ pub(crate) struct WeighedMatch {
     pub(crate) signs: Vec<&'static str>,
 }
 
-/// Weighs a match by where it stands.
-pub(crate) fn weigh(file: &SkillFile, hit: &PatternHit, block: &TextBlock) -> WeighedMatch {
+/// Weighs a match by where it stands; `is_example` where that is among tests or examples that nobody is sent to.
+pub(crate) fn weigh(file: &SkillFile, hit: &PatternHit, block: &TextBlock, is_example: bool) -> WeighedMatch {
     let (range, scope, most) = (&hit.range, hit.rule.scope, hit.rule.info.status);
     let text = file.bytes.as_slice();
     // Code is run or it is not: words round it in the same file say little. A document that shows code introduces it.
@@ -59,7 +59,7 @@ pub(crate) fn weigh(file: &SkillFile, hit: &PatternHit, block: &TextBlock) -> We
         signs.push("a text in a program");
     }
     // A program may run any file that is no document, and a folder's name does not tell that it is not: `. ./tests/notes.txt`.
-    if is_example_file(&file.path) && (scope != RuleScope::Code || file.kind == FileKind::Markdown) {
+    if is_example && (scope != RuleScope::Code || file.kind == FileKind::Markdown) {
         signs.push("in a test or an example");
     }
     let role = match block.role {

@@ -61,6 +61,8 @@ pub(crate) struct ScannedText<'s> {
     pub(crate) signals: TextSignals,
     /// Where words stand that make sentences worth reading.
     pub(crate) told: &'s [u32],
+    /// Whether it lies among tests or examples that nobody is sent to.
+    pub(crate) is_example: bool,
     /// Where the body begins, of the main document; `None` for every other text.
     pub(crate) body_start: Option<usize>,
 }
@@ -177,13 +179,14 @@ impl<'s> ScanContext<'s> {
             let why = "A rule matches more often than is looked at, so some passages were not judged";
             findings.push(Finding::in_file(&obfuscation::TOO_MUCH, file, 0..0, why));
         }
+        let is_example = self.skill.is_example(file);
         let first = findings.len();
         for hit in hits {
             let Some(block) = blocks.get(hit.block) else { continue };
             if checks::is_harmless(hit.rule, file.bytes.get(hit.range.clone()).unwrap_or_default()) {
                 continue;
             }
-            let weighed = mitigation::weigh(file, &hit, block);
+            let weighed = mitigation::weigh(file, &hit, block, is_example);
             let mut finding = Finding::in_file(&hit.rule.info, file, hit.range, hit.rule.info.summary);
             finding.status = weighed.status;
             finding.role = weighed.role;
@@ -192,7 +195,8 @@ impl<'s> ScanContext<'s> {
         }
         drop_covered_notes(findings, first);
         let text = text::as_text(&file.bytes);
-        let subject = ScannedText { file, text: &text, blocks: &blocks, signals, told: &told, body_start };
+        let subject =
+            ScannedText { file, text: &text, blocks: &blocks, signals, told: &told, body_start, is_example };
         self.run_checks(&ScanSubject::Text(subject), findings);
         instructions::judge_text(&subject, findings);
         drop_twins(findings, first);

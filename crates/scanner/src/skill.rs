@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::archive::{ArchiveOddity, ArchiveUnpacker, UnpackedFiles};
 use crate::digest::{Sha256Hash, compute_digest, sha256};
-use crate::kind::{self, FileKind};
+use crate::kind::{self, FileKind, is_example_file};
 use crate::readings;
 
 /// Largest file that is read whole.
@@ -269,6 +269,16 @@ impl SkillFiles {
     #[must_use]
     pub fn size(&self) -> usize {
         self.files.iter().map(|file| file.bytes.len()).sum()
+    }
+
+    /// Whether a file lies among tests or examples, and the main document sends nobody there. Where a file lies is its author's word; who is told
+    /// to go there goes.
+    pub(crate) fn is_example(&self, file: &SkillFile) -> bool {
+        let name = file.path.rsplit('/').next().unwrap_or(&file.path);
+        let document = self.find_document().and_then(|at| self.files.get(at));
+        let is_named =
+            document.is_some_and(|document| memchr::memmem::find(&document.bytes, name.as_bytes()).is_some());
+        is_example_file(&file.path) && !is_named
     }
 
     /// Its main document.

@@ -14,7 +14,6 @@ use crate::code::hosts::{HostKind, classify_host, find_host, telling_words};
 use crate::code::skill_code::ReadCode;
 use crate::code::{ENTRY, LOADERS};
 use crate::finding::{Finding, snippet};
-use crate::kind::is_example_file;
 use crate::mitigation;
 use crate::rule::{FindingStatus, RuleInfo};
 
@@ -270,7 +269,7 @@ fn push(
 ) {
     let mut status = status;
     let mut signs = Vec::new();
-    if is_example_file(&code.file.path) {
+    if code.is_example {
         signs.push("in a test or an example");
     }
     if code.is_fenced {

@@ -245,6 +245,7 @@ fn read_hidden(
                 blocks: &blocks,
                 signals: given,
                 told: &told,
+                is_example: subject.is_example,
                 body_start: None,
             };
             let mut sentences = Vec::new();

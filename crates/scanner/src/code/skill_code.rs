@@ -22,6 +22,8 @@ pub(crate) struct ReadCode<'s> {
     pub(crate) is_fenced: bool,
     /// Whether it is a script of commands, in which much is usual that a program has no business to do.
     pub(crate) is_commands: bool,
+    /// Whether it lies among tests or examples that nobody is sent to.
+    pub(crate) is_example: bool,
     /// Its facts, at their places in the file.
     pub(crate) facts: CodeFacts,
 }
@@ -75,6 +77,7 @@ pub(crate) fn read_code<'s>(
             file,
             is_fenced: !piece.is_file,
             is_commands: false,
+            is_example: skill.is_example(file),
             facts: place_facts(piece, facts),
         })
     });
@@ -110,7 +113,13 @@ fn read_small_pieces<'s>(
             }
             let facts = piece.read(&code);
             let is_fenced = piece.is_fenced;
-            read.push(ReadCode { file, is_fenced, is_commands: true, facts });
+            read.push(ReadCode {
+                file,
+                is_fenced,
+                is_commands: true,
+                is_example: skill.is_example(file),
+                facts,
+            });
         }
     }
     read.retain(ReadCode::says_something);

@@ -28,7 +28,6 @@ use reading::Reading;
 
 use crate::checks::{injection, obfuscation};
 use crate::finding::Finding;
-use crate::kind::is_example_file;
 use crate::rule::FindingStatus;
 use crate::scan_context::ScannedText;
 use crate::text::{PassageRole, TextBlock};
@@ -188,7 +187,7 @@ fn weigh(
     if reading.is_report() {
         signs.push("forbidden or described");
     }
-    if is_example_file(&subject.file.path) {
+    if subject.is_example {
         signs.push("in a test or an example");
     }
     if matches!(passage.place, Place::Item | Place::Fenced) {
