@@ -38,6 +38,9 @@ const ACCEPTED_AT_ONCE: usize = 32;
 /// The longest that is waited for what a run has said to reach its destination, whatever was asked for.
 const LONGEST_DRAIN: Duration = Duration::from_hours(24);
 
+/// How many times as long as for one connection is waited at most for all of them, while they end one after the other.
+const DRAIN_PATIENCE: u32 = 5;
+
 /// Rounds of reading what was said before the run ended: far more than sockets hold.
 pub(crate) const MOST_ROUNDS: usize = 256;
 
@@ -46,6 +49,17 @@ const RELAYED: EventFlags = EventFlags::IN
     .union(EventFlags::OUT)
     .union(EventFlags::RDHUP)
     .union(EventFlags::ET);
+
+/// Last words on their way, after all processes of a run are gone.
+#[derive(Clone, Copy, Debug)]
+struct DrainProgress {
+    /// How long is waited without any connection that ends.
+    timeout: Duration,
+    /// When it is over, whatever is left.
+    latest: Instant,
+    /// The fewest connections that were left so far.
+    fewest: usize,
+}
 
 /// What everything that is served has in common.
 #[derive(Debug)]
@@ -170,6 +184,8 @@ pub(crate) struct BrokerLoop {
     most_connections: usize,
     accept_again: Option<Instant>,
     until: Option<Instant>,
+    /// How the last words of a run that is over get on.
+    drain: Option<DrainProgress>,
 }
 
 impl BrokerLoop {
@@ -215,6 +231,7 @@ impl BrokerLoop {
             most_connections: share.connections,
             accept_again: None,
             until: None,
+            drain: None,
         })
     }
 
@@ -226,7 +243,7 @@ impl BrokerLoop {
         let mut events: Vec<Event> = Vec::with_capacity(256);
         loop {
             let now = Instant::now();
-            if self.until.is_some_and(|until| now >= until || self.has_nothing_left()) {
+            if self.until.is_some_and(|until| now >= until || self.has_nothing_left(now)) {
                 break;
             }
             let timeout = self.next_timeout(now);
@@ -248,6 +265,7 @@ impl BrokerLoop {
                 self.advance(token, now);
             }
             self.serve_timers(now);
+            self.prolong_drain(now);
         }
         self.finish();
     }
@@ -295,6 +313,8 @@ impl BrokerLoop {
                 self.shared.is_draining = true;
                 // A timeout without end has one anyway: the run is over.
                 self.until = now.checked_add(timeout).or_else(|| now.checked_add(LONGEST_DRAIN));
+                let latest = timeout.checked_mul(DRAIN_PATIENCE).and_then(|longest| now.checked_add(longest));
+                self.drain = latest.map(|latest| DrainProgress { timeout, latest, fewest: usize::MAX });
                 // Those that have been accepted by the kernel only, too.
                 for index in 0..self.listeners.len() {
                     self.accept(index, now);
@@ -307,7 +327,25 @@ impl BrokerLoop {
         }
     }
 
-    fn has_nothing_left(&mut self) -> bool {
+    /// Waits on while connections end one after the other: a thousand that were opened in the last moment take longer than one.
+    fn prolong_drain(&mut self, now: Instant) {
+        let left = self.connections.len();
+        let Some(drain) = self.drain.as_mut().filter(|drain| left < drain.fewest) else { return };
+        drain.fewest = left;
+        self.until = now.checked_add(drain.timeout).map(|until| until.min(drain.latest)).or(self.until);
+    }
+
+    /// Whether all last words have been brought. Those of connections that only the kernel has accepted are taken first: more may wait there than
+    /// are served at a time.
+    fn has_nothing_left(&mut self, now: Instant) -> bool {
+        if self.connections.len() == 0 {
+            for index in 0..self.listeners.len() {
+                self.accept(index, now);
+            }
+            for key in self.connections.keys() {
+                self.advance(EventToken::new(EventSource::Client, key), now);
+            }
+        }
         self.connections.len() == 0 && !self.datagrams.is_waiting()
     }
 
