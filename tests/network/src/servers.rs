@@ -7,6 +7,9 @@ use std::sync::{Arc, Mutex};
 
 use crate::stage::until;
 
+/// Connections that may wait to be accepted.
+const BACKLOG: i32 = 4096;
+
 /// A server in threads of its own, one for each connection, until the test ends.
 #[derive(Debug, Clone)]
 pub struct Server {
@@ -33,6 +36,8 @@ impl Server {
 /// Serves whoever connects to an address; port 0 is any.
 pub fn serve(address: &str, converse: impl Fn(TcpStream) + Send + Sync + 'static) -> Server {
     let listener = TcpListener::bind(address).unwrap_or_else(|error| panic!("{address}: {error}"));
+    // Room for all that come at once: where the queue is full, the kernel drops what a client takes for a connection, and tries again after seconds.
+    rustix::net::listen(&listener, BACKLOG).unwrap();
     let server =
         Server { address: listener.local_addr().unwrap(), accepted: Arc::default(), served: Arc::default() };
     let (seen, converse) = (server.clone(), Arc::new(converse));
