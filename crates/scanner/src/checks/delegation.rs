@@ -14,6 +14,7 @@
 //!
 //! ## Not flagged
 //! An orchestrator that says when it is done. A skill that tells how it is called itself; a skill that says not to call another.
+//! A ring or a chain of hints: "for tables, use the x skill" says where to find something, and orders nothing.
 //!
 //! ## Blind spots
 //! Rings through skills that are not in the same scan. Names that are put together only when the skill runs.
