@@ -374,7 +374,8 @@ fn leads_out(root: &Path, text: &str) -> bool {
     // An address with a host: what stands behind its signs belongs to it.
     let trimmed = text.trim_matches(|c: char| c.is_whitespace() || c.is_control());
     let behind = trimmed.strip_prefix("https://").or(trimmed.strip_prefix("http://")).unwrap_or_default();
-    let host: String = behind.chars().take_while(|c| c.is_ascii_alphabetic() || *c == '.').collect();
+    let host: String =
+        behind.chars().take_while(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-')).collect();
     let after = &behind[host.len()..];
     let is_address = host.starts_with(|c: char| c.is_ascii_alphabetic())
         && !host.contains("..")
