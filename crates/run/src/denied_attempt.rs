@@ -1,18 +1,15 @@
-//! What was prevented, in words, with what would have to be declared to allow it.
-
-use std::sync::{Arc, Mutex, PoisonError};
+//! Something that was tried and prevented, in words.
 
 use serde::Serialize;
-use skillsandbox_tracer::{AttackClass, Event, EventKind, EventSink, FileOperation, NetConnection};
+use skillsandbox_tracer::{AttackClass, Event, EventKind, FileOperation, NetConnection};
 
-/// Most denials that are kept of a run; the trace has all of them.
-const MOST: usize = 200;
+use crate::grant_hint::{NOT_GRANTED, READ_ONLY};
 
-/// Something that was tried and prevented.
+/// Something that was tried and prevented, or several of the same kind in one folder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct DeniedAttempt {
-    /// Its place in the trace.
+    /// Its place in the trace; of several, that of the first.
     pub sequence: u64,
     /// What kind of thing it was: `net_connect`, `dns_query`, `file`, `exec`, `syscall_refused`, ...
     pub kind: &'static str,
@@ -21,63 +18,51 @@ pub struct DeniedAttempt {
     /// Which rule prevented it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
+    /// Why, for a person, where "it was not granted" does not say it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
     /// Who tried.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub process: Option<String>,
     /// How often.
     pub count: u64,
-    /// What the skill's author would have to declare, if it is meant to be allowed.
+    /// How many different files or names it stands for.
+    #[serde(skip_serializing_if = "is_one")]
+    pub distinct: u64,
+    /// Which class of attacks it belongs to.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub declare: Option<String>,
+    pub class: Option<AttackClass>,
+    /// What would have let it happen: an entry of `skillsandbox.yaml`, or a flag, as whoever runs it would type it. Never of anything that an
+    /// attack wants, nor in a run that looks like one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_one(count: &u64) -> bool {
+    *count == 1
 }
 
 impl DeniedAttempt {
-    /// What an event says of a denial; `None` for one that says of none.
-    #[must_use]
-    pub fn of(event: &Event) -> Option<Self> {
+    /// What an event says of a denial; `None` for one that says of none. Without a hint: those depend on the rest of the run.
+    pub(crate) fn of(event: &Event, class: Option<AttackClass>) -> Option<Self> {
         if !event.is_violation() {
             return None;
         }
-        let (kind, what, declare) = match &event.kind {
-            EventKind::NetConnect(to) => ("net_connect", connection(to), egress(to)),
+        let (kind, what) = match &event.kind {
+            EventKind::NetConnect(to) => ("net_connect", connection(to)),
             EventKind::DnsQuery { name, .. } => {
-                let name = name.as_deref().unwrap_or("a name");
-                let declare = grant("permissions.network.egress", &format!("- {{ domain: {name} }}"));
-                ("dns_query", format!("look up {name}"), Some(declare).filter(|_| is_name(name)))
+                let name = name.as_deref().unwrap_or("a host name");
+                ("dns_query", format!("look up {name}"))
             }
             EventKind::File { operation, path, to } => {
                 let arrow = to.as_ref().map(|to| format!(" to {to}")).unwrap_or_default();
-                let list = match operation {
-                    FileOperation::Read => "read",
-                    FileOperation::Connect => "unix_sockets",
-                    FileOperation::Write
-                    | FileOperation::Remove
-                    | FileOperation::Rename
-                    | FileOperation::Link
-                    | FileOperation::Symlink
-                    | FileOperation::MakeFolder
-                    | FileOperation::MakeNode
-                    | FileOperation::Truncate
-                    | FileOperation::ChangeMode
-                    | FileOperation::ChangeAttributes => "write",
-                };
-                let declare = grant(&format!("permissions.filesystem.{list}"), &format!("- {path}"));
-                // An abstract name has no place that could be declared.
-                let declare = Some(declare).filter(|_| path.starts_with('/'));
-                ("file", format!("{} {path}{arrow}", word(*operation)), declare)
+                ("file", format!("{} {path}{arrow}", operation_verb(*operation)))
             }
-            EventKind::Exec { path, .. } => {
-                let declare = grant(
-                    "permissions.filesystem.read (or permissions.commands.allow)",
-                    &format!("- {path}"),
-                );
-                ("exec", format!("execute {path}"), Some(declare))
-            }
-            EventKind::SyscallRefused { name, reason, .. } => {
-                ("syscall_refused", format!("call {name}: {reason}"), None)
-            }
+            EventKind::Exec { path, .. } => ("exec", format!("execute {path}")),
+            EventKind::SyscallRefused { name, .. } => ("syscall_refused", format!("call {name}")),
             EventKind::ResourceLimitHit { limit, .. } => {
-                ("resource_limit_hit", format!("use more {limit} than granted"), resource(limit))
+                ("resource_limit_hit", format!("use more {limit} than granted"))
             }
             // Nothing of these is an attempt.
             EventKind::RunStarted { .. }
@@ -96,32 +81,54 @@ impl DeniedAttempt {
             kind,
             what,
             rule: event.rule.clone(),
+            why: reason(event),
             process,
             count: event.count,
-            declare,
+            distinct: 1,
+            class,
+            hint: None,
         })
     }
 }
 
-fn grant(section: &str, entry: &str) -> String {
-    format!("{section}: {entry}")
+/// Why it was refused, where "not granted" does not say it.
+fn reason(event: &Event) -> Option<String> {
+    let rule = event.rule.as_deref()?;
+    match &event.kind {
+        // The words of the rule are for people: "the name belongs to 10.0.0.1, a private address".
+        EventKind::NetConnect(to) if to.reason.as_deref() != Some("not_granted") => Some(rule.to_owned()),
+        EventKind::DnsQuery { name: None, .. } => {
+            Some("no network is granted, so nobody read the name".to_owned())
+        }
+        EventKind::DnsQuery { .. } => match rule {
+            "looks_like_data" => Some("it looks like data and not like a host name".to_owned()),
+            "too_many_names" => Some("too many different names below a granted wildcard".to_owned()),
+            _ => None,
+        },
+        EventKind::SyscallRefused { reason, .. } => Some(reason.clone()),
+        EventKind::File { .. } | EventKind::Exec { .. } => match rule {
+            NOT_GRANTED => None,
+            READ_ONLY => Some("it may be read, and not changed".to_owned()),
+            "forbidden" => Some("it is forbidden, whatever is granted around it".to_owned()),
+            "another process" => Some("it belongs to another process".to_owned()),
+            rule if rule.starts_with("a socket of the host") => Some("a socket of this machine".to_owned()),
+            rule => Some(rule.to_owned()),
+        },
+        EventKind::NetConnect(_)
+        | EventKind::ResourceLimitHit { .. }
+        | EventKind::RunStarted { .. }
+        | EventKind::Policy { .. }
+        | EventKind::Stdout(_)
+        | EventKind::Stderr(_)
+        | EventKind::Lost { .. }
+        | EventKind::RunEnded { .. } => None,
+    }
 }
 
-fn resource(limit: &str) -> Option<String> {
-    let key = match limit {
-        "memory" => "memory_mb",
-        "processes" => "max_processes",
-        "cpu" => "max_cpu_percent",
-        "cpu_time" => "max_cpu_seconds",
-        "timeout" => "max_runtime_seconds",
-        "output" => "max_output_bytes",
-        _ => return None,
-    };
-    Some(format!("resources.{key}: a higher limit"))
-}
-
-fn is_name(name: &str) -> bool {
-    !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_'))
+/// Where a connection was to go: `api.weather.test:443`.
+pub(crate) fn target(to: &NetConnection) -> String {
+    let host = to.name.as_deref().or(to.address.as_deref()).unwrap_or("an address");
+    if host.contains(':') { format!("[{host}]:{}", to.port) } else { format!("{host}:{}", to.port) }
 }
 
 fn connection(to: &NetConnection) -> String {
@@ -129,20 +136,7 @@ fn connection(to: &NetConnection) -> String {
     format!("connect to {host} port {} by {}", to.port, to.transport)
 }
 
-fn egress(to: &NetConnection) -> Option<String> {
-    if to.reason.as_deref().is_some_and(|reason| reason != "not_granted") {
-        return None;
-    }
-    let protocol = if to.transport == "udp" { ", protocol: udp" } else { "" };
-    let host = match (&to.name, &to.address) {
-        (Some(name), _) if is_name(name) => format!("domain: {name}"),
-        (_, Some(address)) => format!("cidr: {address}"),
-        _ => return None,
-    };
-    Some(grant("permissions.network.egress", &format!("- {{ {host}, ports: [{}]{protocol} }}", to.port)))
-}
-
-fn word(operation: FileOperation) -> &'static str {
+pub(crate) fn operation_verb(operation: FileOperation) -> &'static str {
     match operation {
         FileOperation::Read => "read",
         FileOperation::Write => "write",
@@ -158,107 +152,45 @@ fn word(operation: FileOperation) -> &'static str {
     }
 }
 
-/// Collects them as they happen.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct AttemptCollector(Arc<Mutex<AttemptList>>);
-
-#[derive(Debug, Default)]
-struct AttemptList {
-    kept: Vec<DeniedAttempt>,
-    omitted: u64,
-}
-
-impl AttemptCollector {
-    /// Those that were kept, and how many were not.
-    pub(crate) fn take(&self) -> (Vec<DeniedAttempt>, u64) {
-        let mut book = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        (std::mem::take(&mut book.kept), book.omitted)
-    }
-}
-
-impl EventSink for AttemptCollector {
-    fn event(&mut self, event: &Event, _: Option<AttackClass>) {
-        let Some(denial) = DeniedAttempt::of(event) else { return };
-        let mut book = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let first = event.repeats.and_then(|first| book.kept.iter_mut().find(|kept| kept.sequence == first));
-        if let Some(first) = first {
-            first.count += denial.count;
-        } else if book.kept.len() < MOST {
-            book.kept.push(denial);
-        } else {
-            book.omitted += 1;
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use skillsandbox_tracer::EventVerdict;
 
     use super::*;
 
-    fn denied(what: EventKind) -> Event {
-        Event::new(what).with_verdict(EventVerdict::Denied, "a rule".to_owned())
+    fn denied(kind: EventKind, rule: &str) -> DeniedAttempt {
+        let event = Event::new(kind).with_verdict(EventVerdict::Denied, rule.to_owned());
+        DeniedAttempt::of(&event, None).unwrap()
     }
 
     #[test]
-    fn a_denial_says_what_would_have_to_be_declared() {
+    fn a_denial_says_what_was_tried_and_why_it_was_refused() {
         let mut to = NetConnection::default();
-        (to.name, to.port, to.transport) = (Some("webhook.test".into()), 443, "tcp".into());
+        (to.name, to.port, to.transport) = (Some("api.x.test".into()), 443, "tcp".into());
         to.reason = Some("not_granted".into());
-        let denial = DeniedAttempt::of(&denied(EventKind::NetConnect(to.clone()))).unwrap();
-        assert_eq!(denial.what, "connect to webhook.test port 443 by tcp");
-        assert_eq!(
-            denial.declare.as_deref(),
-            Some("permissions.network.egress: - { domain: webhook.test, ports: [443] }")
-        );
+        let attempt = denied(EventKind::NetConnect(to.clone()), "not in permissions.network.egress");
+        assert_eq!((attempt.what.as_str(), attempt.why), ("connect to api.x.test port 443 by tcp", None));
         to.reason = Some("special_address".into());
-        assert_eq!(DeniedAttempt::of(&denied(EventKind::NetConnect(to))).unwrap().declare, None);
-        let file = EventKind::File { operation: FileOperation::Remove, path: "/srv/x".into(), to: None };
-        let denial = DeniedAttempt::of(&denied(file)).unwrap();
-        assert_eq!(denial.declare.as_deref(), Some("permissions.filesystem.write: - /srv/x"));
-        let socket = EventKind::File { operation: FileOperation::Connect, path: "/run/x".into(), to: None };
-        let denial = DeniedAttempt::of(&denied(socket)).unwrap();
-        assert_eq!(denial.what, "connect to /run/x");
-        assert_eq!(denial.declare.as_deref(), Some("permissions.filesystem.unix_sockets: - /run/x"));
-        let socket = EventKind::File { operation: FileOperation::Connect, path: "@x".into(), to: None };
-        assert_eq!(DeniedAttempt::of(&denied(socket)).unwrap().declare, None, "it has no place to declare");
-        let name = Some("a\nforged: line".to_owned());
-        assert_eq!(
-            DeniedAttempt::of(&denied(EventKind::DnsQuery { name, server: None })).unwrap().declare,
-            None
-        );
+        let attempt = denied(EventKind::NetConnect(to), "the name belongs to 10.0.0.1, a private address");
+        assert_eq!(attempt.why.as_deref(), Some("the name belongs to 10.0.0.1, a private address"));
+        let attempt = denied(EventKind::DnsQuery { name: None, server: None }, "not_granted");
+        assert_eq!(attempt.what, "look up a host name");
+        assert_eq!(attempt.why.as_deref(), Some("no network is granted, so nobody read the name"));
+        let file = EventKind::File { operation: FileOperation::Write, path: "/srv/x".into(), to: None };
+        assert_eq!(denied(file, "read-only").why.as_deref(), Some("it may be read, and not changed"));
     }
 
     #[test]
     fn only_what_was_tried_and_prevented_counts() {
         let what = || EventKind::File { operation: FileOperation::Read, path: "/x".into(), to: None };
-        for verdict in [EventVerdict::Allowed, EventVerdict::Failed] {
-            assert_eq!(DeniedAttempt::of(&Event::new(what()).with_verdict(verdict, None)), None);
+        for verdict in [EventVerdict::Allowed, EventVerdict::Failed, EventVerdict::Unknown] {
+            assert_eq!(DeniedAttempt::of(&Event::new(what()).with_verdict(verdict, None), None), None);
         }
         let policy = EventKind::Policy {
             subject: "network".into(),
             message: "nothing".into(),
             figures: std::collections::BTreeMap::new(),
         };
-        assert_eq!(DeniedAttempt::of(&Event::new(policy)), None);
-    }
-
-    #[test]
-    fn repeats_are_counted_and_there_is_an_end_to_what_is_kept() {
-        let denials = AttemptCollector::default();
-        let mut sink = denials.clone();
-        for place in 0..(MOST as u64 + 5) {
-            let path = format!("/x/{place}");
-            let mut event = denied(EventKind::File { operation: FileOperation::Read, path, to: None });
-            event.sequence = place;
-            sink.event(&event, None);
-            event.repeats = Some(place);
-            event.count = 3;
-            sink.event(&event, None);
-        }
-        let (kept, omitted) = denials.take();
-        assert_eq!((kept.len(), kept[0].count), (MOST, 4));
-        assert_eq!(omitted, 10);
+        assert_eq!(DeniedAttempt::of(&Event::new(policy), None), None);
     }
 }

@@ -10,6 +10,9 @@ use skillsandbox_manifest::{EgressRule, Resolver, Runtime, SyscallProfile};
 use skillsandbox_terms::ObserveLevel;
 use skillsandbox_text::{Secret, is_secret_name};
 
+use crate::grant_hint::HintStyle;
+use crate::hint_context::WithheldGrants;
+
 /// What is wanted of a run: a command, and all that it may touch. What is not named is not granted.
 ///
 /// A [`LoadedSkill`](crate::LoadedSkill) makes one of its manifest; a program without a manifest is described by hand.
@@ -93,6 +96,10 @@ pub struct Job {
     pub scanned: Option<ScannedFolder>,
     /// What the trace should say of how this came about: a subject and a sentence each.
     pub notes: Vec<(String, String)>,
+    /// In whose words it is told what would have let something happen.
+    pub hint_style: HintStyle,
+    /// What the skill declares and the user's policy took away: that is not to be declared once more.
+    pub withheld: WithheldGrants,
 }
 
 /// A folder whose links nobody vouches for.
@@ -244,6 +251,8 @@ impl Job {
             secrets: Vec::new(),
             scanned: None,
             notes: Vec::new(),
+            hint_style: HintStyle::Flags,
+            withheld: WithheldGrants::default(),
         }
     }
 

@@ -45,6 +45,8 @@ impl fmt::Debug for Job {
             secrets,
             scanned,
             notes,
+            hint_style,
+            withheld,
         } = self;
         let set = set_env.iter().filter(|(name, _)| is_secret_name(name));
         let set = set.map(|(name, value)| (name.as_str(), value.as_str()));
@@ -101,6 +103,8 @@ impl fmt::Debug for Job {
             .field("secrets", secrets)
             .field("scanned", scanned)
             .field("notes", &notes)
+            .field("hint_style", hint_style)
+            .field("withheld", withheld)
             .finish()
     }
 }

@@ -14,7 +14,7 @@
 //! let report =
 //!     run_skill(&skill, &call, ScanAdmission::Required, &Unrecorded, |_| {}, RunOptions::default());
 //! println!("{}: {:?}", report.status().as_str(), report.trace);
-//! for denial in &report.denials {
+//! for denial in &report.denied.denials {
 //!     println!("prevented: {}", denial.what);
 //! }
 //! # Ok::<(), skillsandbox_run::Refusal>(())
@@ -31,12 +31,14 @@
 //!  SkillCall (call.rs: parameters) ───────────────────────┼──► Job (job.rs) ──► Backend (backend.rs) ──► native/: plan.rs, commands.rs ──► enforcer
 //!  a command by hand (`exec`), confined_git.rs ───────────┘      │                  │                     record.rs, events.rs, output.rs ──► Recorder
 //!                                                                │                  └──► preview.rs: the same, shown (`--dry-run`)
-//!  session.rs opens the trace, scan_admission.rs asks the scanner ───────────► RunReport (report.rs, denied_attempt.rs) ──► RunHistory (history.rs)
+//!  session.rs opens the trace, scan_admission.rs asks the scanner ───────────► RunReport (report.rs, denial_book.rs, run_alarm.rs) ──► RunHistory (history.rs)
 //! ```
 //!
 //! - A `Job` is in no backend's terms, so that another runtime is another file. What a backend cannot hold is a `Refusal`, never left out.
 //! - The session redacts: values of variables whose names speak of secrets, and of secret parameters, are in no trace and no history. No caller
 //!   has to think of it.
+//! - `denial_book.rs` gathers what was refused, the worst first; `grant_hint.rs` says what would have helped, and never what an attack wants;
+//!   `run_alarm.rs` says whether it looks like an attack and whether anything got out.
 //! - `user_policy.rs` is the only place that finds, loads and applies a policy: narrowing, the scanner's settings, suppressions, `fail_on`.
 //! - `unsupported.rs` is the backend of systems that are not Linux; it is compiled and tested on Linux as well.
 //!
@@ -59,18 +61,23 @@ mod backend;
 mod call;
 mod confined_git;
 mod decisions;
+mod denial_book;
 mod denied_attempt;
 mod failure;
+mod grant_hint;
+mod hint_context;
 mod history;
 mod job;
 mod job_debug;
 #[cfg(target_os = "linux")]
 mod native;
 mod policy_file;
+mod private_tmp;
 mod reach;
 mod refusal;
 mod report;
 mod resolved_grants;
+mod run_alarm;
 mod scan_admission;
 mod session;
 mod skill;
@@ -90,8 +97,11 @@ pub use decisions::{
     DECISION_VERSION, DecisionAnswer, DecisionRequest, InvalidRequest, MAX_ID_BYTES, MAX_REQUEST_BYTES,
     RequestId, answer_long_line, answer_request,
 };
+pub use denial_book::{DenialBook, DenialList, ExpectedLookups, MissedTmpFile, UnreachedHost};
 pub use denied_attempt::DeniedAttempt;
 pub use failure::RunFailure;
+pub use grant_hint::HintStyle;
+pub use hint_context::WithheldGrants;
 pub use history::{HistoryError, RunHistory, RunRequest, Unrecorded, refuse_unloaded};
 pub use job::{AddressPin, Job, JobLimits, PlaceAuthor, ProgramRules, ScannedFolder, UntrustedPlace};
 #[cfg(target_os = "linux")]
@@ -101,6 +111,7 @@ pub use reach::real_path;
 pub use refusal::Refusal;
 pub use report::{RunExit, RunReport, RunStatus};
 pub use resolved_grants::{FileReach, ResolvedGrant, resolve_grants};
+pub use run_alarm::{RunAlarm, SentAnswer, SentBytes, SentData};
 pub use scan_admission::ScanAdmission;
 pub use session::{LateSink, MIN_TRACE_LIMIT, RunOptions, RunStreams, TRACE_LIMIT, preview, run, run_skill};
 pub use skill::{LoadedSkill, SkillCall};

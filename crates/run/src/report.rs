@@ -8,10 +8,11 @@ use skillsandbox_terms::EndCause;
 use skillsandbox_tracer::{TraceDigest, TraceHeader, TraceSummary};
 use uuid::Uuid;
 
-use crate::denied_attempt::DeniedAttempt;
+use crate::denial_book::DenialList;
 use crate::failure::RunFailure;
 use crate::history::{RunHistory, RunRequest};
 use crate::refusal::Refusal;
+use crate::run_alarm::RunAlarm;
 use crate::streams::PrintedOutput;
 
 /// What a run came to: of one that was refused, too.
@@ -34,10 +35,10 @@ pub struct RunReport {
     pub history_error: Option<String>,
     /// How it ended, or why it did not begin.
     pub ended: Result<RunExit, Refusal>,
-    /// What was tried and prevented: the first 200, each with how often.
-    pub denials: Vec<DeniedAttempt>,
-    /// How many more there were.
-    pub denials_omitted: u64,
+    /// What a person should know first, where it looks like an attack.
+    pub alarm: Option<RunAlarm>,
+    /// What was tried and prevented, the worst first, and what else it missed.
+    pub denied: DenialList,
     /// What it amounts to.
     pub summary: TraceSummary,
     /// What it printed to standard output.
@@ -110,8 +111,8 @@ impl RunReport {
             trace_error: None,
             history_error: None,
             ended: Err(refusal),
-            denials: Vec::new(),
-            denials_omitted: 0,
+            alarm: None,
+            denied: DenialList::default(),
             summary: TraceSummary::default(),
             stdout: PrintedOutput::default(),
             stderr: PrintedOutput::default(),
@@ -200,8 +201,12 @@ impl Serialize for RunReport {
         map.serialize_entry("ended", &self.ended.as_ref().ok())?;
         map.serialize_entry("stdout", &OutputAsText(&self.stdout))?;
         map.serialize_entry("stderr", &OutputAsText(&self.stderr))?;
-        map.serialize_entry("denials", &self.denials)?;
-        map.serialize_entry("denials_omitted", &self.denials_omitted)?;
+        map.serialize_entry("alarm", &self.alarm)?;
+        map.serialize_entry("denials", &self.denied.denials)?;
+        map.serialize_entry("denials_omitted", &self.denied.omitted)?;
+        map.serialize_entry("expected_lookups", &self.denied.expected)?;
+        map.serialize_entry("unreached", &self.denied.unreached)?;
+        map.serialize_entry("missed_tmp", &self.denied.missed_tmp)?;
         map.serialize_entry("summary", &self.summary)?;
         map.serialize_entry("trace_id", &self.trace_id.to_string())?;
         map.serialize_entry("trace", &self.trace)?;

@@ -5,15 +5,20 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use skillsandbox_manifest::user_folders;
-use skillsandbox_tracer::{Classifier, Event, EventKind, EventSink, Recorder, TraceHeader, TraceWriter};
+use skillsandbox_tracer::{
+    CALLERS_SUBJECT, CALLERS_WORDS, Classifier, Event, EventKind, EventSink, Recorder, TraceHeader,
+    TraceWriter,
+};
 
 use crate::backend::{BackendResult, RunPreview, backend};
-use crate::denied_attempt::AttemptCollector;
+use crate::denial_book::DenialSink;
+use crate::hint_context::HintContext;
 use crate::history::{RunHistory, RunRequest};
 use crate::job::Job;
 use crate::reach::real_path;
 use crate::refusal::Refusal;
 use crate::report::RunReport;
+use crate::run_alarm::RunAlarm;
 use crate::scan_admission::ScanAdmission;
 use crate::skill::{LoadedSkill, SkillCall};
 use crate::state;
@@ -59,6 +64,8 @@ pub struct RunOptions {
     pub trace_budget: TraceBudget,
     /// What the history says asked for it, such as `run` or a tool of a server; what the trace says unless set.
     pub history_tool: Option<String>,
+    /// Whether a person typed the arguments of the call. A file that they name and did not grant is then not held against the program.
+    pub arguments_are_a_persons: bool,
 }
 
 /// The most bytes that a trace has unless something else is asked for.
@@ -81,6 +88,7 @@ impl fmt::Debug for RunOptions {
             .field("history_tool", &self.history_tool)
             .field("trace_limit", &self.trace_limit)
             .field("trace_budget", &self.trace_budget)
+            .field("arguments_are_a_persons", &self.arguments_are_a_persons)
             .finish()
     }
 }
@@ -102,7 +110,7 @@ pub fn run_skill(
     let request = RunRequest::of_call(history_tool(&options), skill, call);
     let session =
         Session::begin(&identity.name.value, Some(identity.version.value.clone()), history, options);
-    session.run_job(request, history, || {
+    session.run_job(request, call.arguments.len(), history, || {
         let (note, scanned) = admission.admit_folder(skill)?;
         let mut job = skill.job(call)?;
         job.notes.push(("scan".to_owned(), note));
@@ -117,7 +125,7 @@ pub fn run_skill(
 pub fn run(job: &Job, history: &dyn RunHistory, options: RunOptions) -> RunReport {
     let request = RunRequest::of_job(history_tool(&options), job);
     let session = Session::begin(&job.name, job.version.clone(), history, options);
-    session.run_job(request, history, || Ok(job.clone()))
+    session.run_job(request, job.arguments.len(), history, || Ok(job.clone()))
 }
 
 fn history_tool(options: &RunOptions) -> String {
@@ -147,8 +155,9 @@ struct Session {
     header: TraceHeader,
     recorder: Result<Recorder, Refusal>,
     trace: Option<PathBuf>,
-    denials: AttemptCollector,
+    denials: DenialSink,
     streams: RunStreams,
+    arguments_are_a_persons: bool,
 }
 
 impl Session {
@@ -160,7 +169,7 @@ impl Session {
         #[cfg(target_os = "linux")]
         header.not_covered.extend(skillsandbox_enforcer::unobserved_calls().map(str::to_owned));
         let trace = options.trace.or_else(|| state::trace_file(name, header.trace_id));
-        let denials = AttemptCollector::default();
+        let denials = DenialSink::default();
         let mut sinks = options.sinks;
         sinks.extend(options.late_sinks.into_iter().filter_map(|make| make(&header)));
         sinks.push(Box::new(denials.clone()));
@@ -174,17 +183,20 @@ impl Session {
             }
             recorder
         });
-        Self { header, recorder, trace, denials, streams: options.streams }
+        let arguments_are_a_persons = options.arguments_are_a_persons;
+        Self { header, recorder, trace, denials, streams: options.streams, arguments_are_a_persons }
     }
 
     /// Finds out what to run, runs it, and records it; what is in the way of that ends in the trace and in the history, too.
     fn run_job(
         self,
         mut request: RunRequest,
+        callers: usize,
         history: &dyn RunHistory,
         job: impl FnOnce() -> Result<Job, Refusal>,
     ) -> RunReport {
-        let Self { header, recorder, trace, denials, streams } = self;
+        let Self { header, recorder, trace, denials, streams, arguments_are_a_persons } = self;
+        let callers = if arguments_are_a_persons { callers } else { 0 };
         let mut recorder = match recorder {
             Ok(recorder) => recorder,
             // Nobody would know what was done, so nothing is.
@@ -202,8 +214,13 @@ impl Session {
             written_places::remember(&job)?;
             Ok((backend(job.runtime)?, job))
         });
+        let mut hints = HintContext::default();
         let ran = match prepared {
             Ok((backend, job)) => {
+                hints = HintContext::of_job(&job);
+                if let Some(note) = callers_words(&job, callers) {
+                    recorder.record(note);
+                }
                 for (subject, message) in &job.notes {
                     recorder.record(note(subject, message.clone()));
                 }
@@ -214,7 +231,9 @@ impl Session {
             }
             Err(refusal) => refuse(recorder, refusal),
         };
-        let (denials, denials_omitted) = denials.take();
+        let found = &ran.recorded.summary.classifications;
+        let (denied, sent) = denials.take().finish(found, &hints);
+        let alarm = RunAlarm::of(found, sent.finish(ran.ended.as_ref().ok(), found));
         let report = RunReport {
             skill: header.skill_name,
             version: header.skill_version,
@@ -224,8 +243,8 @@ impl Session {
             trace_error: ran.recorded.error.map(|error| error.to_string()),
             history_error: None,
             ended: ran.ended,
-            denials,
-            denials_omitted,
+            alarm,
+            denied,
             summary: ran.recorded.summary,
             stdout: ran.stdout,
             stderr: ran.stderr,
@@ -238,6 +257,18 @@ impl Session {
 pub(crate) fn note(subject: &str, message: impl Into<String>) -> Event {
     let (subject, message) = (subject.to_owned(), message.into());
     Event::new(EventKind::Policy { subject, message, figures: BTreeMap::new() })
+}
+
+/// Says how many words at the end of the command are a person's own, where one of them is a path.
+fn callers_words(job: &Job, callers: usize) -> Option<Event> {
+    let words = job.arguments.iter().rev().take(callers);
+    let is_path = |word: &std::ffi::OsString| word.to_string_lossy().contains('/');
+    if !words.into_iter().any(is_path) {
+        return None;
+    }
+    let message = format!("the last {callers} words of the command are those of the person who started it");
+    let figures = BTreeMap::from([(CALLERS_WORDS.to_owned(), callers as u64)]);
+    Some(Event::new(EventKind::Policy { subject: CALLERS_SUBJECT.to_owned(), message, figures }))
 }
 
 /// Closes a trace of nothing, with the reason.

@@ -17,7 +17,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     options.trace = Some(trace.into());
     (options.streams.stdout, options.streams.stderr) = (OutputTarget::Own, OutputTarget::Own);
     let report = run(&job, &Unrecorded, options);
-    for denial in &report.denials {
+    for denial in &report.denied.denials {
         eprintln!("prevented: {}", denial.what);
     }
     for found in &report.summary.classifications {

@@ -102,6 +102,7 @@ fn network(attempt: &Attempt) -> Event {
             connection.received = attempt.received;
             connection.duration_us = attempt.duration.as_micros().try_into().unwrap_or(u64::MAX);
             connection.reason = reason(attempt);
+            connection.detail = detail(attempt);
             EventKind::NetConnect(connection)
         }
     };
@@ -123,6 +124,21 @@ fn network(attempt: &Attempt) -> Event {
 
 fn has_failed(attempt: &Attempt) -> bool {
     matches!(attempt.end, Some(AttemptEnd::NotResolved(_) | AttemptEnd::NotConnected(_)))
+}
+
+/// What was said where the name was not resolved, or no connection was made.
+fn detail(attempt: &Attempt) -> Option<String> {
+    match &attempt.end {
+        Some(AttemptEnd::NotResolved(said) | AttemptEnd::NotConnected(said)) => Some(said.clone()),
+        None
+        | Some(
+            AttemptEnd::Closed
+            | AttemptEnd::ResetByProgram
+            | AttemptEnd::ResetByDestination
+            | AttemptEnd::Idle
+            | AttemptEnd::RunEnded,
+        ) => None,
+    }
 }
 
 /// One word for how it ended, or why it was refused.

@@ -96,8 +96,8 @@ fn entry(request: &RunRequest, report: &RunReport) -> Entry {
     entry.error = report.error();
     entry.denied = report.summary.denied;
     entry.unknown = report.summary.unknown;
-    entry.denials = report.denials.iter().map(denied).collect();
-    entry.denials_omitted = report.denials_omitted;
+    entry.denials = report.denied.denials.iter().map(denied).collect();
+    entry.denials_omitted = report.denied.omitted;
     entry.classes = report.summary.classifications.iter().map(classified).collect();
     entry.complete = report.summary.complete;
     entry.trace = report.trace.as_deref().and_then(|trace| std::path::absolute(trace).ok());
@@ -123,7 +123,7 @@ fn denied(denial: &DeniedAttempt) -> Denied {
         rule: denial.rule.clone(),
         process: denial.process.clone(),
         count: denial.count,
-        declare: denial.declare.clone(),
+        declare: denial.hint.clone(),
     }
 }
 

@@ -1,6 +1,8 @@
 //! Files: credentials, what is executed later, what is private.
 
-use crate::format::event::{Event, EventVerdict, Prevention};
+use std::collections::HashSet;
+
+use crate::format::event::{Event, EventKind, EventVerdict, Prevention, TracedProcess};
 use crate::format::trace::{AttackClass, AttackSeverity};
 use skillsandbox_terms::FileOperation;
 
@@ -8,7 +10,7 @@ use super::ClassFindings;
 use super::finding::{ClassFinding, DistinctCount, EventOrder, mark, moment};
 use super::path::{PathPatterns, is_by, plain};
 use super::sensitive_paths::{
-    self, AccessFilter, COPIERS, CredentialWeight, LISTERS, LOOKED_FOR, PRIVATE, VerdictFilter,
+    self, AccessFilter, COPIERS, CredentialWeight, HABITS, LISTERS, LOOKED_FOR, PRIVATE, VerdictFilter,
 };
 
 /// Kinds of places where many look that make a harvest together.
@@ -20,8 +22,15 @@ const GRANTED_KINDS: usize = 2;
 /// Different private files that make it worse.
 const MANY_FILES: usize = 3;
 
+/// Words of a command that are looked at for paths.
+const MOST_WORDS: usize = 1024;
+
 /// Other processes whose files were read that make it looking around.
 const MANY_PROCESSES: usize = 8;
+
+/// Such processes that are remembered, and processes of the run that are.
+const MOST_LISTED: usize = 256;
+const MOST_OWN: usize = 16 * 1024;
 
 /// What tells something about another process.
 const OF_PROCESSES: &[&str] =
@@ -34,9 +43,16 @@ pub(super) struct FileAttempts {
     exceptions: PathPatterns,
     private: PathPatterns,
     processes: PathPatterns,
+    habits: PathPatterns,
+    /// The files that the person who started the run named.
+    asked_for: Vec<u64>,
     pub(super) harvest: TouchedCredentials,
     unauthorized: DistinctCount,
-    listed: DistinctCount,
+    /// Processes whose files were read, by number, and the events.
+    listed: Vec<u32>,
+    listing: ClassFinding,
+    /// The run's own processes, by the numbers that they have inside.
+    own: HashSet<u32>,
 }
 
 impl Default for FileAttempts {
@@ -55,9 +71,16 @@ impl Default for FileAttempts {
             exceptions: of(&mut each(|rule| sensitive_paths::at(rule).map_or(&[], |place| place.except))),
             private: of(&mut PRIVATE.iter().map(|text| (0, *text))),
             processes: of(&mut OF_PROCESSES.iter().map(|text| (0, *text))),
+            habits: of(&mut HABITS
+                .iter()
+                .enumerate()
+                .flat_map(|(rule, habit)| habit.paths.iter().map(move |text| (rule, *text)))),
+            asked_for: Vec::new(),
             harvest: TouchedCredentials::default(),
             unauthorized: DistinctCount::default(),
-            listed: DistinctCount::default(),
+            listed: Vec::new(),
+            listing: ClassFinding::default(),
+            own: HashSet::new(),
         }
     }
 }
@@ -82,6 +105,38 @@ impl FileAttempts {
         let is_made = operation == FileOperation::Symlink && event.verdict == Some(EventVerdict::Allowed);
         let two = to.filter(|_| !is_made).and_then(|to| self.path(event, operation, to, found));
         named.or(real).or(two)
+    }
+
+    /// The command that is run. So many words at its end are those of the person who started it.
+    pub(super) fn asked_for(&mut self, command: &[String], callers_words: u64) {
+        // The program itself is nobody's file.
+        let words = usize::try_from(callers_words).unwrap_or(usize::MAX).min(command.len().saturating_sub(1));
+        for word in command.iter().rev().take(words.min(MOST_WORDS)) {
+            let value = word.split_once('=').map_or(word.as_str(), |(_, value)| value);
+            let paths = [word.as_str(), value].into_iter().filter(|path| path.starts_with('/'));
+            self.asked_for.extend(paths.map(|path| mark(&[&plain(path)])));
+        }
+    }
+
+    fn was_asked_for(&self, event: &Event, path: &str) -> bool {
+        let named = match &event.kind {
+            EventKind::File { path, .. } => Some(plain(path)),
+            _ => None,
+        };
+        let mut paths = named.iter().map(AsRef::as_ref).chain([path]);
+        paths.any(|path| self.asked_for.contains(&mark(&[path])))
+    }
+
+    /// Whether a program of the system looks as a matter of course whether there is such a file, and there is none.
+    fn is_habit(&self, event: &Event, path: &str) -> bool {
+        let process = event.process.as_ref();
+        event.verdict == Some(EventVerdict::Failed)
+            && self
+                .habits
+                .rules(path, process)
+                .into_iter()
+                .filter_map(|rule| HABITS.get(rule))
+                .any(|habit| is_by(process, habit.programs))
     }
 
     fn path(
@@ -118,6 +173,7 @@ impl FileAttempts {
                 && !(place.class == AttackClass::Discovery && is_looked_for(path))
                 && !(place.class == AttackClass::Persistence && is_gone_with_the_run(event, lies))
                 && !is_by(process, place.owners)
+                && !self.is_habit(event, path)
                 && (place.only_by.is_empty() || is_by(process, place.only_by));
             if !meant {
                 continue;
@@ -151,7 +207,7 @@ impl FileAttempts {
             Some("home" | "Users") => parts.nth(1),
             _ => parts.next(),
         }?;
-        if below_home.starts_with('.') || is_looked_for(path) {
+        if below_home.starts_with('.') || is_looked_for(path) || self.was_asked_for(event, path) {
             return None;
         }
         let many = self.unauthorized.add(mark(&[path]), MANY_FILES, |finding| {
@@ -159,7 +215,7 @@ impl FileAttempts {
                 event,
                 AttackSeverity::Low,
                 &["T1005", "AML.T0037"],
-                "files of other people and services",
+                "private files of people and services",
             );
         });
         if many {
@@ -176,10 +232,26 @@ impl FileAttempts {
         if operation != FileOperation::Read || !is_other || is_by(event.process.as_ref(), LISTERS) {
             return None;
         }
-        let add = |finding: &mut ClassFinding| {
-            finding.add(event, AttackSeverity::Low, &["T1057"], "other processes");
-        };
-        self.listed.add(mark(&[number]), MANY_PROCESSES, add).then_some(AttackClass::Discovery)
+        let number: u32 = number.parse().ok()?;
+        if !self.listed.contains(&number) && self.listed.len() < MOST_LISTED {
+            self.listed.push(number);
+        }
+        self.listing.add(event, AttackSeverity::Low, &["T1057"], "other processes");
+        self.has_listed_others().then_some(AttackClass::Discovery)
+    }
+
+    /// Somebody of the run did something, by the number that it has inside.
+    pub(super) fn note_process(&mut self, process: Option<&TracedProcess>) {
+        if let Some(number) = process.and_then(|process| process.inner_pid)
+            && self.own.len() < MOST_OWN
+        {
+            self.own.insert(number);
+        }
+    }
+
+    /// Browsers and build tools look after their children; who looks at others looks around.
+    fn has_listed_others(&self) -> bool {
+        self.listed.iter().filter(|number| !self.own.contains(number)).count() >= MANY_PROCESSES
     }
 
     pub(super) fn first_private(&self) -> Option<EventOrder> {
@@ -189,8 +261,8 @@ impl FileAttempts {
     /// Says what was found; the harvest, if it was one.
     pub(super) fn finish(self, found: &mut ClassFindings) -> Option<ClassFinding> {
         found.of(AttackClass::UnauthorizedFileAccess).join(&self.unauthorized.finding);
-        if self.listed.len() >= MANY_PROCESSES {
-            found.of(AttackClass::Discovery).join(&self.listed.finding);
+        if self.has_listed_others() {
+            found.of(AttackClass::Discovery).join(&self.listing);
         }
         self.harvest.finish()
     }
@@ -214,7 +286,7 @@ fn is_looked_for(path: &str) -> bool {
 }
 
 /// Whether an operation is an access of this kind.
-fn accesses(access: AccessFilter, operation: FileOperation, event: &Event) -> bool {
+pub(super) fn accesses(access: AccessFilter, operation: FileOperation, event: &Event) -> bool {
     use FileOperation as Op;
     match access {
         AccessFilter::Any => operation != Op::Remove,

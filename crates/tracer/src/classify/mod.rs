@@ -7,6 +7,8 @@
 //! programs do as a matter of course is classified, however often the sandbox refused it.
 
 mod acts;
+mod attempt_weight;
+mod expected_refusals;
 mod files;
 mod finding;
 mod network;
@@ -26,6 +28,7 @@ use finding::ClassFinding;
 use network::NetworkAttempts;
 use programs::ProgramAttempts;
 
+pub use attempt_weight::{AttemptWeigher, AttemptWeight};
 pub use techniques::{ATLAS_VERSION, ATTACK_VERSION};
 
 /// Reads events one by one, and says in the end what they amount to. Memory is bounded, however many there are.
@@ -53,6 +56,8 @@ pub struct Classifier {
     limit: ClassFinding,
     /// The policy that says that secrets were taken out of the environment.
     stripped: Option<u64>,
+    /// How many words at the end of the command are the caller's own.
+    callers_words: u64,
 }
 
 /// What was found, by class.
@@ -64,6 +69,12 @@ impl ClassFindings {
         self.0.entry(class).or_default()
     }
 }
+
+/// The subject of the policy event that says whose the words of a command are, and its figure: so many at the end are those of the person who
+/// started the run. A file that they name is one that they forgot to grant, and not one that the program went looking for.
+pub const CALLERS_SUBJECT: &str = "arguments";
+/// The figure of that event.
+pub const CALLERS_WORDS: &str = "callers_words";
 
 const MEMORY: u8 = 1;
 const PROCESSES: u8 = 2;
@@ -78,6 +89,7 @@ impl Classifier {
 
     /// The next event; its class, if it belongs to one by now. The last word has [`Self::finish`].
     pub fn observe(&mut self, event: &Event) -> Option<AttackClass> {
+        self.files.note_process(event.process.as_ref());
         match &event.kind {
             EventKind::File { operation, path, to } => {
                 self.files.observe(event, *operation, path, to.as_deref(), &mut self.found)
@@ -102,10 +114,18 @@ impl Classifier {
                 {
                     self.stripped.get_or_insert(event.sequence);
                 }
+                if subject == CALLERS_SUBJECT
+                    && let Some(words) = figures.get(CALLERS_WORDS)
+                {
+                    self.callers_words = *words;
+                }
                 None
             }
-            EventKind::RunStarted { .. }
-            | EventKind::Stdout(_)
+            EventKind::RunStarted { command } => {
+                self.files.asked_for(command, self.callers_words);
+                None
+            }
+            EventKind::Stdout(_)
             | EventKind::Stderr(_)
             | EventKind::Lost { .. }
             | EventKind::RunEnded { .. } => None,
@@ -138,7 +158,7 @@ impl Classifier {
     /// What all events together amount to, the worst first.
     #[must_use]
     pub fn finish(self) -> Vec<Classification> {
-        let Self { files, network, programs, mut found, limits, limit, stripped } = self;
+        let Self { files, network, programs, mut found, limits, limit, stripped, callers_words: _ } = self;
         if limits & PROCESSES != 0 {
             found.of(AttackClass::ResourceAbuse).join(&limit);
         }

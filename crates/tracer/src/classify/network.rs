@@ -274,6 +274,14 @@ fn is_pool(target: &str, port: Option<u16>) -> bool {
             && words().any(|word| POOL_WORDS.contains(&word))
 }
 
+/// Whether a host is one that attacks use, whatever else happened.
+pub(super) fn is_hostile(target: &str, port: Option<u16>) -> bool {
+    let target = lower(target);
+    METADATA.contains(&target.as_str())
+        || is_pool(&target, port)
+        || DROPS.iter().any(|drop| is_or_below(&target, drop))
+}
+
 /// A connection for one name that asks for another.
 fn fronting(
     event: &Event,

@@ -5,8 +5,9 @@ use std::fs;
 use std::path::Path;
 
 use super::acts::{CALLS, COMMANDS, DROPS, FETCHERS, METADATA, MINING_WORDS, POOLS, RECON};
+use super::expected_refusals;
 use super::sensitive_paths::{
-    self, AccessFilter, CredentialWeight, LOOKED_FOR, PRIVATE, SensitivePath, VerdictFilter,
+    self, AccessFilter, CredentialWeight, HABITS, LOOKED_FOR, PRIVATE, SensitivePath, VerdictFilter,
 };
 use super::techniques::{ATLAS_VERSION, ATTACK_VERSION, TECHNIQUES, class};
 use crate::format::trace::AttackClass;
@@ -90,10 +91,16 @@ fn page() -> String {
     let _ = write!(
         out,
         "\n### `unauthorized_file_access`\n\nRefused, and below {}; low, medium from three files on (T1005). Not what begins with a \
-         dot below a home folder, nor names that programs look for in every folder above their own: {}.\n",
+         dot below a home folder, nor a file that the person who started the run named on the command line, nor names that programs \
+         look for in every folder above their own: {}.\n",
         code(PRIVATE),
         code(LOOKED_FOR)
     );
+    for habit in HABITS {
+        let (programs, paths) = (code(habit.programs), code(habit.paths));
+        let _ =
+            write!(out, "\nNothing is made of {programs} that looks for {paths}, where that is not there.\n");
+    }
     out.push_str("\n## System calls\n\nRefused, or let pass by a permissive profile.\n\n");
     for call in CALLS {
         let because =
@@ -142,12 +149,30 @@ fn page() -> String {
         code(POOLS),
         code(DROPS)
     );
+    out.push_str(EXPECTED);
+    for files in expected_refusals::FILES {
+        let _ = writeln!(out, "- {}: {}", files.reason, code(files.paths));
+    }
+    for call in expected_refusals::CALLS {
+        let because =
+            if call.because.is_empty() { String::new() } else { format!(", because of `{}`", call.because) };
+        let _ = writeln!(out, "- {}: calls {}{because}", call.reason, code(call.names));
+    }
     out.push_str("\n## Techniques\n\n| id | name |\n|---|---|\n");
     for (id, name, _) in TECHNIQUES {
         let _ = writeln!(out, "| {id} | {name} |");
     }
     out
 }
+
+const EXPECTED: &str = "
+## What is looked for and not missed
+
+Refused, counted and not listed after a run: ordinary programs look for it and do without. It is in the trace. What is sensitive by the tables above is
+never among it, nor what the command line names (`what_is_expected_and_what_is_sensitive_have_nothing_in_common`,
+`a_name_that_looks_expected_hides_nothing`).
+
+";
 
 const TOGETHER: &str = "
 ## Several events together
@@ -163,7 +188,7 @@ const TOGETHER: &str = "
 - **domain_fronting**: another name inside of a connection than outside (high where it was refused, medium where it was not), or a
   hidden one (low: browsers do that everywhere). T1090.004.
 - **resource_abuse**: as many processes as there may be (low), with a second limit (medium). Other limits alone are honest work.
-- **discovery**: files of eight other processes, twenty different destinations that were refused. Low (T1057, T1046).
+- **discovery**: files of eight processes that are not seen to be the run's own, twenty different destinations that were refused. Low (T1057, T1046).
 ";
 
 fn written(out: &mut String, place: &SensitivePath) {

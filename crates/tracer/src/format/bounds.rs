@@ -48,9 +48,10 @@ pub(crate) fn each_text(event: &mut Event, mut with: impl FnMut(&mut String)) {
         }
         EventKind::DnsQuery { name, server } => name.iter_mut().chain(server).for_each(&mut with),
         EventKind::NetConnect(connection) => {
-            let NetConnection { name, address, transport, server_name, dialled, reason, .. } = connection;
+            let NetConnection { name, address, transport, server_name, dialled, reason, detail, .. } =
+                connection;
             with(transport);
-            [name, address, server_name, dialled, reason].into_iter().flatten().for_each(&mut with);
+            [name, address, server_name, dialled, reason, detail].into_iter().flatten().for_each(&mut with);
         }
         EventKind::SyscallRefused { name, reason, .. } => [name, reason].into_iter().for_each(&mut with),
         EventKind::Stdout(OutputLine { text, .. }) | EventKind::Stderr(OutputLine { text, .. }) => with(text),
@@ -213,6 +214,7 @@ mod tests {
                 transport: s(),
                 server_name: o(),
                 dialled: o(),
+                detail: o(),
                 reason: o(),
                 ..NetConnection::default()
             }),

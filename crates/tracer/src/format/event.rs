@@ -317,6 +317,9 @@ pub struct NetConnection {
     /// How it ended, or why it was refused, in words: `closed`, `not_granted`, `other_server_name`, ...
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// What the resolver or the kernel said, where the name was not resolved or no connection was made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
 }
 
 /// A line of output: text, with bytes that are none as `\xNN` and a backslash as `\\`.

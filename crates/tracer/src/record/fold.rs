@@ -232,7 +232,7 @@ fn key(event: &Event) -> FoldKey {
         }
         EventKind::NetConnect(to) => {
             part(Some("net"));
-            for text in [&to.name, &to.address, &to.server_name, &to.dialled, &to.reason] {
+            for text in [&to.name, &to.address, &to.server_name, &to.dialled, &to.reason, &to.detail] {
                 part(text.as_deref());
             }
             part(Some(&format!("{}/{}", to.port, to.transport)));

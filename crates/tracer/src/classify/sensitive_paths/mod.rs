@@ -101,6 +101,26 @@ pub(super) const LISTERS: &[&str] = &[
     "free",
 ];
 
+/// Programs that look whether there is such a file, and go on where there is none.
+#[derive(Debug)]
+pub(super) struct LookupHabit {
+    pub(super) programs: &'static [&'static str],
+    pub(super) paths: &'static [&'static str],
+}
+
+/// Only of what is not there: a file that is there is read, or refused, and means what it means of everybody.
+pub(super) const HABITS: &[LookupHabit] = &[
+    // LibreOffice asks which profile of a browser has certificates to sign with.
+    LookupHabit {
+        programs: &["soffice.bin"],
+        paths: &[
+            ".mozilla/firefox/profiles.ini",
+            ".mozilla/seamonkey/profiles.ini",
+            ".thunderbird/profiles.ini",
+        ],
+    },
+];
+
 /// Where people and services keep what is theirs. What is refused here was not granted, and no program needs it to start.
 pub(super) const PRIVATE: &[&str] = &[
     "/home/*/**",
