@@ -55,6 +55,8 @@
 //! The crate builds, and [`preview`] shows what a run would have. Nothing is run.
 #![forbid(unsafe_code)]
 
+#[cfg(target_os = "linux")]
+mod agent_guard;
 mod backend;
 mod call;
 mod confined_git;
@@ -83,6 +85,10 @@ mod unsupported;
 mod user_policy;
 mod written_places;
 
+#[cfg(target_os = "linux")]
+pub use agent_guard::{
+    AgentCall, AgentGuard, GuardAnswer, GuardError, GuardReason, GuardSettings, ShellHandling, ToolKind,
+};
 pub use backend::{Backend, BackendResult, LayerPreview, RunPreview, backend};
 pub use call::read_parameters;
 pub use confined_git::{ConfinedGit, GitCall};
