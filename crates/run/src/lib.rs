@@ -55,6 +55,8 @@
 //! The crate builds, and [`preview`] shows what a run would have. Nothing is run.
 #![forbid(unsafe_code)]
 
+#[cfg(target_os = "linux")]
+mod agent_guard;
 mod backend;
 mod call;
 mod caller_command;
@@ -89,6 +91,10 @@ mod user_policy;
 mod workspace;
 mod written_places;
 
+#[cfg(target_os = "linux")]
+pub use agent_guard::{
+    AgentCall, AgentGuard, GuardAnswer, GuardError, GuardReason, GuardSettings, ShellHandling, ToolKind,
+};
 pub use backend::{Backend, BackendResult, LayerPreview, RunPreview, backend};
 pub use call::read_parameters;
 pub use confined_git::{ConfinedGit, GitCall};
