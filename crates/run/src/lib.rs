@@ -73,6 +73,7 @@ mod manifest_origin;
 mod native;
 mod person_grants;
 mod policy_file;
+mod private_place;
 mod reach;
 mod refusal;
 mod report;

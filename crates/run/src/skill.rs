@@ -11,7 +11,7 @@ use skillsandbox_manifest::{
     GrantBases, GrantPath, Manifest, PolicyChange, ProgramSpec, Resolver, Spanned, user_folders,
 };
 
-use crate::found_manifest::FoundManifest;
+use crate::found_manifest::{FoundManifest, UNKNOWN_VERSION};
 use crate::job::{Job, JobLimits, PlaceAuthor, ProgramRules};
 use crate::manifest_origin::{InstalledSkill, LoadChoice, ManifestOrigin};
 use crate::person_grants::PersonGrants;
@@ -84,6 +84,7 @@ impl LoadedSkill {
             workspace.check_outside(&folder)?;
             places = places.with_workspace(workspace.folder());
         }
+        choice.grants.check_paths(&folder)?;
         let manifest = choice.grants.add_to(manifest)?;
         let resolver_wish = match manifest.network().resolver {
             Resolver::System => None,
@@ -115,6 +116,14 @@ impl LoadedSkill {
     #[must_use]
     pub fn manifest(&self) -> &Manifest {
         &self.manifest
+    }
+
+    /// Its version; `None` where nothing says which.
+    #[must_use]
+    pub fn version(&self) -> Option<String> {
+        let version = &self.manifest.skill().version.value;
+        let is_known = self.origin != ManifestOrigin::Defaults || version != UNKNOWN_VERSION;
+        is_known.then(|| version.clone())
     }
 
     /// Where its manifest comes from.
@@ -189,7 +198,7 @@ impl LoadedSkill {
         let workdir = self.workdir();
         let (program, arguments) = self.command(call, &workdir)?;
         let mut job = Job::new(manifest.skill().name.value.clone(), program);
-        job.version = Some(manifest.skill().version.value.clone());
+        job.version = self.version();
         job.runtime = manifest.runtime();
         job.arguments = arguments;
         job.workdir = Some(workdir);
@@ -249,12 +258,16 @@ impl LoadedSkill {
         caller_command::of_words(&call.arguments, &self.folder, workdir)
     }
 
+    /// What the person granted, and took away, for this run.
+    pub(crate) fn describe_grants(&self) -> Vec<String> {
+        self.workspace.iter().map(Workspace::describe).chain(self.granted.describe()).collect()
+    }
+
     /// Whose word the run goes by, for the trace.
     fn note_origin(&self, job: &mut Job) {
         job.notes.push(("manifest".to_owned(), self.origin.to_string()));
         job.notes.extend(self.remark.iter().map(|remark| ("manifest".to_owned(), remark.clone())));
-        let mut granted = self.granted.describe();
-        granted.extend(self.workspace.iter().map(Workspace::describe));
+        let granted = self.describe_grants();
         if !granted.is_empty() {
             let text = format!("granted for this run by the person: {}", granted.join("; "));
             job.notes.push(("grants".to_owned(), text));
