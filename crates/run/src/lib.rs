@@ -108,7 +108,7 @@ pub use failure::RunFailure;
 pub use found_manifest::{SkillKey, skill_digest};
 pub use history::{HistoryError, RunHistory, RunRequest, Unrecorded, refuse_unloaded};
 pub use job::{AddressPin, Job, JobLimits, PlaceAuthor, ProgramRules, ScannedFolder, UntrustedPlace};
-pub use manifest_origin::{InstallationCheck, InstalledSkill, LoadChoice, ManifestOrigin};
+pub use manifest_origin::{InstallationCheck, InstalledSkill, InstalledSkills, LoadChoice, ManifestOrigin};
 #[cfg(target_os = "linux")]
 pub use native::{RecordedRun, record};
 pub use person_grants::PersonGrants;

@@ -177,6 +177,22 @@ impl LoadedSkill {
         &self.places
     }
 
+    /// Every file and folder that a run of it may write, as it is named: by its manifest, by the person, and the workspace.
+    #[must_use]
+    pub fn write_grants(&self) -> Vec<PathBuf> {
+        let mut job = Job::new(self.manifest.skill().name.value.clone(), "");
+        self.grants(&mut job);
+        job.write
+    }
+
+    /// Refuses it where it is installed and is not what was installed.
+    ///
+    /// # Errors
+    /// That it is another.
+    pub fn check_installed(&self) -> Result<(), Refusal> {
+        self.installed.as_ref().map_or(Ok(()), |installed| installed.check(&self.own_writable()))
+    }
+
     /// The files that a run of it could touch, as they are now, by where its grants lead. Grants for which a run would be refused are left out.
     ///
     /// # Errors
