@@ -17,8 +17,10 @@ pub enum HintStyle {
     /// Keys of `skillsandbox.yaml`, for a skill that has one.
     #[default]
     Keys,
-    /// Flags of the command line, for a command or a skill without a manifest.
-    Flags,
+    /// Flags of `run`, for a skill that has none.
+    RunFlags,
+    /// Flags of `exec`, for a command.
+    ExecFlags,
 }
 
 /// What would have let something happen.
@@ -110,19 +112,27 @@ impl GrantHint {
         }
     }
 
-    /// In words that can be typed as they are; `None` where `validate` would refuse it, or nobody should be told.
-    pub(crate) fn text(&self, style: HintStyle, place: &HintPlace<'_>) -> Option<String> {
+    /// A manifest that grants just this; `None` where `validate` would refuse it, or nobody should be told.
+    pub(crate) fn manifest(&self, place: &HintPlace<'_>) -> Option<Manifest> {
         if self.is_sensitive(place.weigher) || self.is_too_wide(place) {
             return None;
         }
-        let entry = self.entry(place)?;
-        if Manifest::parse(&self.example(&entry)).is_err() {
-            return None;
-        }
+        Manifest::parse(&self.example(&self.entry(place)?)).ok()
+    }
+
+    /// In words that can be typed as they are, where [`manifest`](Self::manifest) has one.
+    pub(crate) fn text(&self, style: HintStyle, place: &HintPlace<'_>) -> Option<String> {
+        self.manifest(place)?;
         match style {
-            HintStyle::Keys => Some(format!("{}: - {entry}", self.key())),
-            HintStyle::Flags => self.flag(),
+            HintStyle::Keys => Some(format!("{}: - {}", self.key(), self.entry(place)?)),
+            // `run` grants nobody to write in the skill's folder for one run.
+            HintStyle::RunFlags if self.is_write_in(place.skill_folder) => None,
+            HintStyle::RunFlags | HintStyle::ExecFlags => self.flag(),
         }
+    }
+
+    fn is_write_in(&self, folder: Option<&Path>) -> bool {
+        matches!((self, folder), (Self::Write(path), Some(folder)) if path.starts_with(folder))
     }
 
     fn is_sensitive(&self, weigher: &AttemptWeigher) -> bool {
@@ -421,7 +431,7 @@ mod tests {
             ),
         ] {
             assert_eq!(hint_in(HintStyle::Keys, kind.clone(), rule).as_deref(), Some(key));
-            assert_eq!(hint_in(HintStyle::Flags, kind, rule).as_deref(), flag);
+            assert_eq!(hint_in(HintStyle::ExecFlags, kind, rule).as_deref(), flag);
         }
     }
 
@@ -474,7 +484,7 @@ mod tests {
             (EventKind::DnsQuery { name: Some("a.test".into()), server: None }, "looks_like_data"),
             (EventKind::DnsQuery { name: None, server: None }, "not_granted"),
         ] {
-            for style in [HintStyle::Keys, HintStyle::Flags] {
+            for style in [HintStyle::Keys, HintStyle::RunFlags, HintStyle::ExecFlags] {
                 assert_eq!(hint_in(style, kind.clone(), rule), None, "{kind:?}");
             }
         }

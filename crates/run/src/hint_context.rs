@@ -3,15 +3,18 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use skillsandbox_manifest::{Destination, EgressRule, Manifest, user_folders};
+use skillsandbox_manifest::{
+    Destination, EgressRule, GrantBases, GrantPath, Manifest, PolicyChange, Spanned, user_folders,
+};
 use skillsandbox_tracer::AttemptWeigher;
 
 use crate::denied_attempt::DeniedAttempt;
 use crate::grant_hint::{GrantHint, HintPlace, HintStyle, HintedHost};
 use crate::job::{Job, JobLimits};
+use crate::user_policy::UserPolicy;
 
 /// What a skill declares and the user's policy does not allow.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub struct WithheldGrants {
     /// Files and folders that it would read.
     pub(crate) read: Vec<PathBuf>,
@@ -23,9 +26,47 @@ pub struct WithheldGrants {
     pub(crate) egress: Vec<EgressRule>,
     /// Limits that were lowered, by their keys: `resources.memory_mb`.
     pub(crate) limits: Vec<&'static str>,
+    /// The policy, and where the skill's paths begin.
+    pub(crate) policy: Option<(UserPolicy, GrantBases)>,
 }
 
 impl WithheldGrants {
+    /// What is in a declaration and not in what the policy left of it.
+    pub(crate) fn between(
+        declared: &Manifest,
+        narrowed: &Manifest,
+        changes: &[PolicyChange],
+        policy: &UserPolicy,
+        places: &GrantBases,
+    ) -> Self {
+        let gone = |before: &[Spanned<GrantPath>], after: &[Spanned<GrantPath>]| {
+            let after: Vec<PathBuf> = after.iter().map(|path| path.resolve(places)).collect();
+            let before = before.iter().map(|path| path.resolve(places));
+            before.filter(|path| !after.contains(path)).collect()
+        };
+        let (before, after) = (declared.filesystem(), narrowed.filesystem());
+        let kept = &narrowed.network().egress;
+        let egress = declared.network().egress.iter().map(|rule| rule.value.clone());
+        Self {
+            read: gone(&before.read, &after.read),
+            write: gone(&before.write, &after.write),
+            unix_sockets: gone(&before.unix_sockets, &after.unix_sockets),
+            egress: egress.filter(|rule| !kept.iter().any(|kept| kept.value == *rule)).collect(),
+            limits: changes
+                .iter()
+                .map(|change| change.path)
+                .filter(|path| path.starts_with("resources."))
+                .collect(),
+            policy: policy.is_some().then(|| (policy.clone(), places.clone())),
+        }
+    }
+
+    /// Whether the policy leaves all of a manifest.
+    fn allows(&self, manifest: Manifest) -> bool {
+        let policy = self.policy.as_ref();
+        policy.is_none_or(|(policy, places)| policy.narrow(manifest, places).1.is_empty())
+    }
+
     /// Whether the skill declares this already.
     fn covers(&self, hint: &GrantHint) -> bool {
         let is_within = |grants: &[PathBuf]| {
@@ -99,8 +140,12 @@ impl HintContext {
         let Some(hint) = hint else { return };
         if self.withheld.covers(hint) {
             attempt.why = Some("declared, and taken away by your policy".to_owned());
-        } else {
-            attempt.hint = hint.text(self.style, place);
+            return;
+        }
+        match hint.manifest(place).map(|manifest| self.withheld.allows(manifest)) {
+            Some(true) => attempt.hint = hint.text(self.style, place),
+            Some(false) => attempt.why = Some("your policy does not allow it".to_owned()),
+            None => {}
         }
     }
 
@@ -110,8 +155,12 @@ impl HintContext {
         attempt.what = format!("use more {} than its limit of {}", known.name, known.figure);
         if self.withheld.limits.contains(&known.key) {
             attempt.why = Some("the limit is the one of your policy".to_owned());
-        } else if !is_attack {
-            attempt.hint = known.hint(self.style);
+        } else if !is_attack && let Some(manifest) = known.manifest() {
+            if self.withheld.allows(manifest) {
+                attempt.hint = known.hint(self.style);
+            } else {
+                attempt.why = Some("your policy allows no more".to_owned());
+            }
         }
     }
 }
@@ -185,16 +234,23 @@ impl KnownLimit {
         })
     }
 
-    fn hint(&self, style: HintStyle) -> Option<String> {
-        let entry = format!("{}: {}", self.key, self.doubled);
-        let (section, rest) = entry.split_once('.')?;
+    /// A manifest with twice as much, where one may have that.
+    fn manifest(&self) -> Option<Manifest> {
+        let (section, key) = self.key.split_once('.')?;
         let example = format!(
-            "skill: {{ name: hint, version: \"1\" }}\nentrypoint: {{ command: hint }}\n{section}:\n  {rest}\n"
+            "skill: {{ name: hint, version: \"1\" }}\nentrypoint: {{ command: hint }}\n{section}:\n  {key}: {}\n",
+            self.doubled
         );
-        Manifest::parse(&example).ok()?;
+        Manifest::parse(&example).ok()
+    }
+
+    fn hint(&self, style: HintStyle) -> Option<String> {
+        self.manifest()?;
         match style {
-            HintStyle::Keys => Some(entry),
-            HintStyle::Flags => self.flag.clone(),
+            HintStyle::Keys => Some(format!("{}: {}", self.key, self.doubled)),
+            // The only limit that `run` has a flag for.
+            HintStyle::RunFlags => self.flag.clone().filter(|flag| flag.starts_with("--timeout")),
+            HintStyle::ExecFlags => self.flag.clone(),
         }
     }
 }
@@ -221,7 +277,7 @@ mod tests {
             let known = KnownLimit::of(limit, &limits).unwrap();
             assert_eq!(known.figure, figure);
             assert_eq!(known.hint(HintStyle::Keys).as_deref(), Some(key));
-            assert_eq!(known.hint(HintStyle::Flags).as_deref(), flag);
+            assert_eq!(known.hint(HintStyle::ExecFlags).as_deref(), flag);
         }
         assert!(KnownLimit::of("cpu", &limits).is_none());
         assert!(KnownLimit::of("memory", &JobLimits::none()).is_none());
@@ -232,7 +288,12 @@ mod tests {
 
     #[test]
     fn what_the_policy_took_away_is_not_to_be_declared_once_more() {
+        let policy =
+            skillsandbox_manifest::Policy::parse("permissions: { filesystem: { read: [/srv/open] } }")
+                .unwrap();
+        let places = GrantBases::new("/srv/skill", "/home/me");
         let withheld = WithheldGrants {
+            policy: Some((policy.into(), places)),
             read: vec!["/srv/data".into()],
             write: vec!["/srv/out/x".into()],
             egress: vec![EgressRule::new(
@@ -254,6 +315,13 @@ mod tests {
             (host("y.test", 443), false),
         ] {
             assert_eq!(withheld.covers(&hint), want, "{hint:?}");
+        }
+        // Nor is it of use to declare what the policy would take away.
+        let weigher = AttemptWeigher::new();
+        let place = HintPlace { weigher: &weigher, home: None, skill_folder: None };
+        for (path, want) in [("/srv/open/x", true), ("/srv/closed", false)] {
+            let manifest = GrantHint::Read(path.into()).manifest(&place).unwrap();
+            assert_eq!(withheld.allows(manifest), want, "{path}");
         }
     }
 }

@@ -44,6 +44,7 @@ impl fmt::Debug for Job {
             is_stores_own,
             secrets,
             scanned,
+            installed,
             notes,
             hint_style,
             withheld,
@@ -102,6 +103,7 @@ impl fmt::Debug for Job {
             .field("is_stores_own", is_stores_own)
             .field("secrets", secrets)
             .field("scanned", scanned)
+            .field("installed", installed)
             .field("notes", &notes)
             .field("hint_style", hint_style)
             .field("withheld", withheld)

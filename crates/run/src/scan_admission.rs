@@ -39,6 +39,7 @@ impl ScanAdmission {
         self,
         skill: &LoadedSkill,
     ) -> Result<(String, Option<ScannedFolder>), Refusal> {
+        skill.check_installed()?;
         match self {
             Self::Required => scan(skill).map(|(note, scanned)| (note, Some(scanned))),
             Self::DangerouslySkipped => Ok(("skipped: the skill was not scanned".to_owned(), None)),

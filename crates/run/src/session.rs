@@ -108,8 +108,7 @@ pub fn run_skill(
 ) -> RunReport {
     let identity = skill.manifest().skill();
     let request = RunRequest::of_call(history_tool(&options), skill, call);
-    let session =
-        Session::begin(&identity.name.value, Some(identity.version.value.clone()), history, options);
+    let session = Session::begin(&identity.name.value, skill.version(), history, options);
     session.run_job(request, call.arguments.len(), history, || {
         let (note, scanned) = admission.admit_folder(skill)?;
         let mut job = skill.job(call)?;

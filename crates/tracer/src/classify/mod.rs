@@ -8,6 +8,7 @@
 
 mod acts;
 mod attempt_weight;
+mod credential_place;
 mod expected_refusals;
 mod files;
 mod finding;
@@ -29,6 +30,7 @@ use network::NetworkAttempts;
 use programs::ProgramAttempts;
 
 pub use attempt_weight::{AttemptWeigher, AttemptWeight};
+pub use credential_place::{CredentialPlace, credential_place};
 pub use techniques::{ATLAS_VERSION, ATTACK_VERSION};
 
 /// Reads events one by one, and says in the end what they amount to. Memory is bounded, however many there are.
