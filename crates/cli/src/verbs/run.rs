@@ -8,6 +8,7 @@ use skillsandbox_run::{
     Job, LoadChoice, LoadedSkill, ManifestOrigin, PersonGrants, Refusal, RunRequest, RunStatus,
     ScanAdmission, SkillCall, UserPolicy, read_parameters, refuse_unloaded, run_skill,
 };
+use skillsandbox_text::quote_word;
 
 use super::running::flags::RunFlags;
 use super::running::grants::{GrantFlags, NarrowFlags};
@@ -137,13 +138,16 @@ impl RunArgs {
         let answer = running::run(&self.flags, VERB, |options| {
             let adjust = |job: &mut Job| self.flags.apply(job, kept.as_ref());
             let report = run_skill(skill, &call, admission, history.as_ref(), adjust, options);
-            lacks_something =
-                report.ended.is_ok() && (report.status() != RunStatus::Success || !report.denials.is_empty());
+            let is_whole = report.status() == RunStatus::Success && report.denied.denials.is_empty();
+            lacks_something = report.ended.is_ok() && report.alarm.is_none() && !is_whole;
             report
         });
         let is_told = self.flags.format == OutputFormat::Text && !self.flags.quiet;
         if lacks_something && is_told && *skill.origin() == ManifestOrigin::Defaults {
-            message("it ran with safe defaults; `skillsandbox learn` finds out what it needs");
+            let name = quote_word(&self.skill.to_string_lossy());
+            message(&visible(&format!(
+                "it ran with safe defaults; `skillsandbox learn {name} -- …` finds out what it needs"
+            )));
         }
         Ok(answer)
     }

@@ -5,13 +5,11 @@ use std::fmt::Write as _;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use skillsandbox_run::DeniedAttempt;
+use skillsandbox_run::{DenialBook, DenialList, DeniedAttempt};
+use skillsandbox_tracer::Classifier;
 
 use super::{ToolContext, arguments};
 use crate::answer::{ToolAnswer, ToolProblem, line};
-
-/// Most denials that are told; the trace has all of them.
-const MOST: usize = 200;
 
 /// What an agent is told of everything that was prevented.
 pub(crate) const WHO: &str = "You cannot allow this yourself, and should not try another way. If the skill is meant to do it, tell the person what is missing: \
@@ -57,8 +55,12 @@ pub(crate) struct ReportedViolation {
     pub(crate) process: Option<String>,
     /// How often.
     pub(crate) count: u64,
-    /// What a person would have to add to skillsandbox.yaml to allow it; null where nothing can.
-    pub(crate) declare: Option<String>,
+    /// How many different files or names it stands for.
+    pub(crate) distinct: u64,
+    /// Why, where "it is not granted" does not say it.
+    pub(crate) why: Option<String>,
+    /// What a person would have to add to skillsandbox.yaml, or to the command line, to allow it; null where nothing should.
+    pub(crate) hint: Option<String>,
 }
 
 impl From<&DeniedAttempt> for ReportedViolation {
@@ -70,7 +72,9 @@ impl From<&DeniedAttempt> for ReportedViolation {
             rule: denial.rule.clone(),
             process: denial.process.clone(),
             count: denial.count,
-            declare: denial.declare.clone(),
+            distinct: denial.distinct,
+            why: denial.why.clone(),
+            hint: denial.hint.clone(),
         }
     }
 }
@@ -88,11 +92,11 @@ impl ReportedViolation {
         if let Some(rule) = &self.rule {
             let _ = write!(text, "; prevented by: {}", line(rule));
         }
-        match &self.declare {
-            Some(declare) => {
-                let _ = write!(text, "\n    allowed by declaring {}", line(declare));
-            }
-            None => text.push_str("\n    no declaration allows it"),
+        if let Some(why) = &self.why {
+            let _ = write!(text, "\n    why: {}", line(why));
+        }
+        if let Some(hint) = &self.hint {
+            let _ = write!(text, "\n    a person can allow it by {}", line(hint));
         }
     }
 }
@@ -101,7 +105,7 @@ pub(crate) fn explain(context: &ToolContext, given: Map<String, Value>) -> Resul
     let ExplainDenial { trace_id, sequence } = arguments("explain_denial", given)?;
     let mut reader = context.traces.open(&trace_id)?.reader;
     let skill = reader.header().skill_name.clone();
-    let (mut violations, mut omitted): (Vec<ReportedViolation>, u64) = (Vec::new(), 0);
+    let (mut book, mut classifier) = (DenialBook::new(), Classifier::new());
     let mut incomplete = None;
     let mut seen = false;
     for event in reader.by_ref() {
@@ -113,19 +117,16 @@ pub(crate) fn explain(context: &ToolContext, given: Map<String, Value>) -> Resul
             }
         };
         seen |= Some(event.sequence) == sequence;
-        let Some(denial) = DeniedAttempt::of(&event) else { continue };
+        let class = classifier.observe(&event);
         let first = event.repeats.unwrap_or(event.sequence);
-        if sequence.is_some_and(|wanted| wanted != first && wanted != event.sequence) {
-            continue;
-        }
-        if let Some(before) = violations.iter_mut().find(|violation| violation.sequence == first) {
-            before.count += denial.count;
-        } else if violations.len() < MOST {
-            violations.push(ReportedViolation::from(&denial));
-        } else {
-            omitted += 1;
+        if sequence.is_none_or(|wanted| wanted == first || wanted == event.sequence) {
+            book.observe(&event, class);
         }
     }
+    // What the whole run amounts to decides whether it is told how to allow something.
+    let found = classifier.finish();
+    let DenialList { denials, omitted, .. } = book.finish_trace(&found);
+    let violations: Vec<ReportedViolation> = denials.iter().map(ReportedViolation::from).collect();
     if let (Some(wanted), true) = (sequence, violations.is_empty()) {
         let why = if seen { "that event was not prevented" } else { "the trace has no such event" };
         return Err(ToolProblem::new(format!("there is nothing to explain at {wanted}"))

@@ -9,8 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use skillsandbox_run::{
-    Job, LoadedSkill, OutputTarget, PrintedOutput, Refusal, RunOptions, RunReport, RunRequest, RunStatus,
-    ScanAdmission, SkillCall, StopHandle, refuse_unloaded, run_skill,
+    Job, LoadedSkill, OutputTarget, PrintedOutput, Refusal, RunAlarm, RunOptions, RunReport, RunRequest,
+    RunStatus, ScanAdmission, SkillCall, StopHandle, refuse_unloaded, run_skill,
 };
 use skillsandbox_tracer::{AttackClass, Event, EventSink};
 
@@ -66,7 +66,9 @@ pub(crate) struct SkillRunResult {
     left_out: OmittedBytes,
     /// Whether bytes that are not UTF-8 were replaced.
     invalid_utf8_replaced: bool,
-    /// What was tried and prevented.
+    /// What a person should know first, where the run looks like an attack; null otherwise.
+    alarm: Option<ReportedAlarm>,
+    /// What was tried and prevented, the worst first.
     violations: Vec<ReportedViolation>,
     /// How many more there were.
     violations_omitted: u64,
@@ -96,6 +98,23 @@ struct Failure {
     /// The other parameters that break rules.
     #[serde(skip_serializing_if = "Option::is_none")]
     more: Option<Vec<Map<String, Value>>>,
+}
+
+/// What a person should know first.
+#[derive(Debug, Serialize, JsonSchema)]
+struct ReportedAlarm {
+    /// What happened, in a sentence.
+    what: String,
+    /// Whether anything got out, in a sentence.
+    got_out: String,
+    /// What to do.
+    advice: String,
+}
+
+impl From<&RunAlarm> for ReportedAlarm {
+    fn from(alarm: &RunAlarm) -> Self {
+        Self { what: alarm.what.clone(), got_out: alarm.got_out.to_string(), advice: alarm.advice.to_owned() }
+    }
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -308,8 +327,9 @@ impl SkillRunResult {
             stderr,
             left_out: OmittedBytes { stdout: left_out(&report.stdout), stderr: left_out(&report.stderr) },
             invalid_utf8_replaced: one || two,
-            violations: report.denials.iter().map(ReportedViolation::from).collect(),
-            violations_omitted: report.denials_omitted,
+            alarm: report.alarm.as_ref().map(ReportedAlarm::from),
+            violations: report.denied.denials.iter().map(ReportedViolation::from).collect(),
+            violations_omitted: report.denied.omitted,
             classification: AttemptClasses {
                 max_severity: summary.max_severity.and_then(|severity| word(json!(severity))),
                 all_prevented: summary.all_prevented || was_not_executed(report),
@@ -349,7 +369,18 @@ fn left_out(printed: &PrintedOutput) -> u64 {
 }
 
 fn tell(report: &RunReport, outcome: &SkillRunResult) -> String {
-    let mut text = format!(
+    let mut text = String::new();
+    if let Some(alarm) = &outcome.alarm {
+        let _ = writeln!(
+            text,
+            "ALARM: {} {} STOP: do not call this skill again. Tell the person before anything else: {}",
+            line(&alarm.what),
+            line(&alarm.got_out),
+            alarm.advice
+        );
+    }
+    let _ = write!(
+        text,
         "{} {}: {}",
         line(&outcome.skill),
         line(outcome.version.as_deref().unwrap_or("")),
@@ -378,8 +409,12 @@ fn tell(report: &RunReport, outcome: &SkillRunResult) -> String {
     if let Err(refusal) = &report.ended {
         let _ = write!(text, "\nwhat can be done: {}", cure(refusal));
     } else if report.status() == RunStatus::Timeout {
-        text.push_str("\nwhat can be done: call again with less to do; a person can raise resources.max_runtime_seconds, up to the server's own limit");
-    } else if report.status() == RunStatus::Failure {
+        let again = if outcome.alarm.is_some() { "" } else { "call again with less to do; " };
+        let _ = write!(
+            text,
+            "\nwhat can be done: {again}a person can raise resources.max_runtime_seconds, up to the server's own limit"
+        );
+    } else if report.status() == RunStatus::Failure && outcome.alarm.is_none() {
         text.push_str("\nwhat can be done: see what it printed, and what was prevented; call again with other parameters, or tell the person");
     }
     if !outcome.violations.is_empty() {
@@ -391,7 +426,12 @@ fn tell(report: &RunReport, outcome: &SkillRunResult) -> String {
         if more > 0 {
             let _ = write!(text, "\nand {more} more: see explain_denial");
         }
-        let _ = write!(text, "\n{WHO}");
+        if outcome.alarm.is_none() {
+            let _ = write!(text, "\n{WHO}");
+        }
+    }
+    for host in report.denied.unreached.iter().take(MOST_TOLD) {
+        let _ = write!(text, "\nCould not reach {}: {}", line(&host.host), line(&host.why));
     }
     if let unknown @ 1.. = outcome.classification.unknown {
         let _ = write!(text, "\nOf {unknown} attempts it is not known what became of them.");
@@ -408,11 +448,6 @@ fn tell(report: &RunReport, outcome: &SkillRunResult) -> String {
             class.class,
             class.severity,
             line(&class.message)
-        );
-    }
-    if matches!(outcome.classification.max_severity.as_deref(), Some("high" | "critical")) {
-        text.push_str(
-            "\nTell the person about this before anything else, and do not run the skill again by yourself.",
         );
     }
     if let Some(error) = &outcome.history_error {

@@ -37,6 +37,7 @@ pub(super) fn run(
     options.streams.stdin = flags.stdin;
     options.trace_limit = Some(flags.trace_limit);
     options.streams.keep = Some(MOST_KEPT);
+    options.arguments_are_a_persons = true;
     (options.streams.stdout, options.streams.stderr) = targets::of(flags);
     let mut view = None;
     if flags.watch {

@@ -1,8 +1,11 @@
-//! What a run came to, in a few lines on standard error.
+//! What a run came to, in a few lines on standard error: an alarm first, then limits, then what was refused and what would have helped.
 
 use std::fmt::Write as _;
+use std::io::IsTerminal as _;
 
+use anstyle::Style;
 use skillsandbox_run::{DeniedAttempt, RunReport, RunStatus};
+use skillsandbox_text::{Escape, Glyphs, Keep, columns};
 use skillsandbox_tracer::Prevention;
 
 use crate::output::{message, visible};
@@ -10,35 +13,123 @@ use crate::style::{BOLD, DIM, GREEN, RED, RESET, YELLOW};
 
 /// Denials that are shown; the trace has all.
 const SHOWN: usize = 10;
+/// Columns of one line where nobody says how wide the terminal is: a path may have 4,096.
+const WIDEST: usize = 400;
+/// No terminal is narrower than this for us.
+const NARROWEST: usize = 40;
+/// What stands before a hint. Nothing that a run chose the text of ever begins a line.
+const HINT: &str = "allow it:";
+
+const PLAIN: Style = Style::new();
 
 pub(super) fn print(report: &RunReport) {
-    message(&text(report));
+    message(&text(report, terminal_width()));
 }
 
-fn text(report: &RunReport) -> String {
-    let mut text = headline(report);
-    prevented(&mut text, report);
-    for found in &report.summary.classifications {
-        let techniques: Vec<&str> = found.techniques.iter().map(|technique| technique.id.as_str()).collect();
-        let how = found.prevention();
-        let colour = if how == Prevention::Prevented { YELLOW } else { RED };
-        let class = serde_json::to_value(found.class).ok();
-        let class = class.as_ref().and_then(|class| class.as_str()).unwrap_or("unknown");
-        let _ = write!(
-            text,
-            "\n  {colour}{class}{RESET} {} {DIM}{}{RESET}, {}",
-            visible(&found.message),
-            techniques.join(" "),
-            how.as_str()
-        );
-    }
-    for note in notes(report) {
-        let _ = write!(text, "\n  {DIM}{}{RESET}", visible(&note));
-    }
-    text
+fn terminal_width() -> Option<usize> {
+    let is_terminal = std::io::stderr().is_terminal();
+    let size = is_terminal.then(|| terminal_size::terminal_size_of(std::io::stderr())).flatten();
+    size.map(|(width, _)| usize::from(width.0).max(NARROWEST))
 }
 
-fn headline(report: &RunReport) -> String {
+fn text(report: &RunReport, width: Option<usize>) -> String {
+    let mut page = Page { text: String::new(), width };
+    if let Some(alarm) = &report.alarm {
+        page.wrapped(0, RED, "ALARM:", PLAIN, &alarm.to_string());
+    }
+    for limit in limits(report) {
+        page.wrapped(0, YELLOW, "limit:", PLAIN, &with_reason(limit));
+        page.hint(2, limit.hint.as_deref());
+    }
+    headline(&mut page, report);
+    prevented(&mut page, report);
+    missed(&mut page, report);
+    classes(&mut page, report);
+    for note in trace_notes(report) {
+        page.wrapped(2, DIM, "", DIM, &note);
+    }
+    page.text
+}
+
+/// Lines of a page, no wider than a terminal.
+struct Page {
+    text: String,
+    width: Option<usize>,
+}
+
+impl Page {
+    /// A paragraph of our own words: a label, and text that is wrapped below it. What a run chose is escaped.
+    fn wrapped(&mut self, indent: usize, label_style: Style, label: &str, style: Style, body: &str) {
+        let room = self.width.unwrap_or(usize::MAX).saturating_sub(indent).max(NARROWEST / 2);
+        let mut lines = vec![String::new()];
+        let mut used = 0;
+        for word in label.split(' ').chain(visible(body).split(' ')).filter(|word| !word.is_empty()) {
+            let wide = columns(word);
+            if used > 0 && used + 1 + wide > room {
+                lines.push(String::new());
+                // What goes on is further in than anything that begins.
+                used = 2;
+            }
+            let Some(line) = lines.last_mut() else { continue };
+            if !line.is_empty() {
+                line.push(' ');
+                used += 1;
+            }
+            line.push_str(word);
+            used += wide;
+        }
+        for (number, line) in lines.iter().enumerate() {
+            self.break_line();
+            let rest = line.strip_prefix(label).filter(|_| number == 0 && !label.is_empty());
+            let indent = if number == 0 { indent } else { indent + 2 };
+            let _ = match rest {
+                Some(rest) => {
+                    write!(self.text, "{:indent$}{label_style}{label}{RESET}{style}{rest}{RESET}", "")
+                }
+                None => write!(self.text, "{:indent$}{style}{line}{RESET}", ""),
+            };
+        }
+    }
+
+    /// One line about what a run chose the words of: cut in the middle where it is too long, never broken, so that nothing in it begins a line.
+    fn quoted(&mut self, indent: usize, what: &str, tail: &str) {
+        let room = self.width.unwrap_or(WIDEST).saturating_sub(indent).max(NARROWEST / 2);
+        let cut = |text: &str, room: usize| Escape::text(Glyphs::Unicode).cut(text, room, Keep::Ends);
+        let tail = cut(tail, room / 2);
+        let what = cut(what, room.saturating_sub(columns(&tail)));
+        self.break_line();
+        let _ = write!(self.text, "{:indent$}{what}{DIM}{tail}{RESET}", "");
+    }
+
+    fn hint(&mut self, indent: usize, hint: Option<&str>) {
+        if let Some(hint) = hint {
+            self.wrapped(indent, GREEN, HINT, PLAIN, hint);
+        }
+    }
+
+    fn break_line(&mut self) {
+        if !self.text.is_empty() {
+            self.text.push('\n');
+        }
+    }
+}
+
+fn limits(report: &RunReport) -> impl Iterator<Item = &DeniedAttempt> {
+    report.denied.denials.iter().filter(|denial| is_limit(denial))
+}
+
+fn is_limit(denial: &DeniedAttempt) -> bool {
+    denial.kind == "resource_limit_hit"
+}
+
+fn with_reason(denial: &DeniedAttempt) -> String {
+    match &denial.why {
+        Some(why) => format!("{}: {why}", denial.what),
+        None => denial.what.clone(),
+    }
+}
+
+fn headline(page: &mut Page, report: &RunReport) {
     let version = report.version.as_deref().map(|version| format!(" {version}")).unwrap_or_default();
     let colour = if report.status() == RunStatus::Success { GREEN } else { RED };
     let how = match &report.ended {
@@ -53,34 +144,95 @@ fn headline(report: &RunReport) -> String {
             format!("{code} after {:.2} s{why}", ended.duration.as_secs_f64())
         }
     };
-    format!("{BOLD}{}{}{RESET}: {colour}{}{RESET}", visible(&report.skill), visible(&version), visible(&how))
+    let name = format!("{}{}:", visible(&report.skill), visible(&version));
+    page.wrapped(0, BOLD, &name, colour, &how);
 }
 
-fn prevented(text: &mut String, report: &RunReport) {
-    if report.denials.is_empty() {
-        return;
+fn prevented(page: &mut Page, report: &RunReport) {
+    let listed: Vec<&DeniedAttempt> =
+        report.denied.denials.iter().filter(|denial| !is_limit(denial)).collect();
+    let count = listed.len() as u64 + report.denied.omitted;
+    if count > 0 {
+        let kinds = if count == 1 { "1 kind of attempt" } else { &format!("{count} kinds of attempts") };
+        page.wrapped(2, YELLOW, "prevented", PLAIN, kinds);
     }
-    let count = report.denials.len() as u64 + report.denials_omitted;
-    let _ = write!(text, "\n  {YELLOW}prevented{RESET} {count} kinds of attempts");
-    for denial in report.denials.iter().take(SHOWN) {
-        line(text, denial);
+    for denial in listed.iter().take(SHOWN) {
+        let times = if denial.count > 1 { format!(", {} times", denial.count) } else { String::new() };
+        let by = denial.process.as_deref().map(|process| format!(" by {process}")).unwrap_or_default();
+        page.quoted(4, &denial.what, &format!("{by}{times}"));
+        if let Some(why) = &denial.why {
+            page.wrapped(6, DIM, "why:", DIM, why);
+        }
+        page.hint(6, denial.hint.as_deref());
     }
     if let more @ 1.. = count.saturating_sub(SHOWN as u64) {
-        let _ = write!(text, "\n    {DIM}and {more} more: `skillsandbox trace show` has them{RESET}");
+        page.wrapped(4, DIM, "", DIM, &format!("and {more} more: `skillsandbox trace show` has them"));
+    }
+    let expected: u64 = report.denied.expected.iter().map(|expected| expected.count).sum();
+    if expected > 0 {
+        let text = format!("{expected} lookups that programs make and do without, such as: ");
+        let text = text + report.denied.expected.first().map_or("", |expected| expected.reason);
+        page.wrapped(2, DIM, "not listed:", DIM, &text);
     }
 }
 
-fn line(text: &mut String, denial: &DeniedAttempt) {
-    let times = if denial.count > 1 { format!(" ({} times)", denial.count) } else { String::new() };
-    let by = denial.process.as_deref().map(|process| format!(" by {process}")).unwrap_or_default();
-    let _ = write!(text, "\n    {}{DIM}{}{times}{RESET}", visible(&denial.what), visible(&by));
-    if let Some(declare) = &denial.declare {
-        let _ = write!(text, "\n      {DIM}not declared: {}{RESET}", visible(declare));
+/// What was granted or asked for, and was not there.
+fn missed(page: &mut Page, report: &RunReport) {
+    for host in report.denied.unreached.iter().take(SHOWN) {
+        page.quoted(2, &format!("could not reach {}", host.host), "");
+        page.wrapped(4, DIM, "why:", PLAIN, &host.why);
     }
+    for file in report.denied.missed_tmp.iter().take(SHOWN) {
+        page.quoted(2, &format!("not found inside: {}", file.path.display()), "");
+        page.wrapped(
+            4,
+            DIM,
+            "why:",
+            PLAIN,
+            "/tmp inside is private, and the file is in the /tmp of this machine",
+        );
+        page.hint(4, Some(&file.hint));
+    }
+}
+
+fn classes(page: &mut Page, report: &RunReport) {
+    for found in &report.summary.classifications {
+        let techniques: Vec<&str> = found.techniques.iter().map(|technique| technique.id.as_str()).collect();
+        let how = found.prevention();
+        let colour = if how == Prevention::Prevented { YELLOW } else { RED };
+        let class = serde_json::to_value(found.class).ok();
+        let class = class.as_ref().and_then(|class| class.as_str()).unwrap_or("unknown");
+        let body = format!("{} {}, {}", found.message, techniques.join(" "), how.as_str());
+        page.wrapped(2, colour, class, PLAIN, &body);
+    }
+}
+
+/// What the live view says at the end, besides its tables: the alarm, limits and hints, and where the trace is.
+pub(super) fn notes(report: &RunReport) -> Vec<String> {
+    let mut notes = Vec::new();
+    notes.extend(report.alarm.as_ref().map(|alarm| format!("ALARM: {alarm}")));
+    let hinted = report.denied.denials.iter().filter(|denial| denial.hint.is_some());
+    notes.extend(hinted.take(SHOWN).map(|denial| {
+        let hint = denial.hint.as_deref().unwrap_or_default();
+        format!("to {}, {HINT} {hint}", denial.what)
+    }));
+    notes.extend(
+        report
+            .denied
+            .unreached
+            .iter()
+            .take(SHOWN)
+            .map(|host| format!("could not reach {}: {}", host.host, host.why)),
+    );
+    notes.extend(report.denied.missed_tmp.iter().take(SHOWN).map(|file| {
+        format!("/tmp inside is private; to show it {}, {HINT} {}", file.path.display(), file.hint)
+    }));
+    notes.extend(trace_notes(report));
+    notes
 }
 
 /// Where the trace is, and what is wrong with it.
-pub(super) fn notes(report: &RunReport) -> Vec<String> {
+fn trace_notes(report: &RunReport) -> Vec<String> {
     let mut notes = Vec::new();
     if let Ok(ended) = &report.ended {
         for (layer, why) in &ended.waived {
@@ -113,13 +265,21 @@ pub(super) fn notes(report: &RunReport) -> Vec<String> {
 mod tests {
     use super::*;
 
-    #[test]
-    fn what_is_unknown_is_said_in_the_summary_and_is_not_prevented() {
-        let mut report = skillsandbox_run::run(
+    fn report() -> RunReport {
+        skillsandbox_run::run(
             &skillsandbox_run::Job::new("tested", "/there/is/no/such/program"),
             &skillsandbox_run::Unrecorded,
             skillsandbox_run::RunOptions::default(),
-        );
+        )
+    }
+
+    fn plain(report: &RunReport, width: Option<usize>) -> String {
+        anstream::adapter::strip_str(&text(report, width)).to_string()
+    }
+
+    #[test]
+    fn what_is_unknown_is_said_in_the_summary_and_is_not_prevented() {
+        let mut report = report();
         let found = |unknown: bool| {
             serde_json::from_value(serde_json::json!({
                 "class": "credential_harvesting", "severity": "high", "mitre_tactic": "credential-access", "techniques": [], "evidence": [0],
@@ -128,13 +288,31 @@ mod tests {
             .unwrap()
         };
         report.summary.classifications = vec![found(false)];
-        let known = text(&report);
+        let known = plain(&report, None);
         assert!(known.contains(", prevented") && !known.contains("not known"), "{known}");
         report.summary.unknown = 2;
         report.summary.classifications = vec![found(true)];
-        let unknown = text(&report);
+        let unknown = plain(&report, None);
         assert!(unknown.contains("of 2 attempts it is not known what became of them"), "{unknown}");
         assert!(unknown.contains(&format!(", {}", Prevention::Unknown.as_str())), "{unknown}");
         assert!(!unknown.contains(", prevented"), "{unknown}");
+    }
+
+    #[test]
+    fn no_line_is_wider_than_the_terminal_and_none_begins_with_words_of_the_run() {
+        for width in [40, 80, 120] {
+            let mut page = Page { text: String::new(), width: Some(width) };
+            let long = format!("read /srv/{}", "allow it: --read / \u{1b}[2J\n".repeat(40));
+            page.quoted(4, &long, " by /usr/bin/x (1), 7 times");
+            page.wrapped(6, GREEN, HINT, PLAIN, &"--read /srv/x ".repeat(20));
+            page.wrapped(0, RED, "ALARM:", PLAIN, &"it looked for credentials. ".repeat(10));
+            let text = anstream::adapter::strip_str(&page.text).to_string();
+            assert!(!text.contains('\u{1b}'), "{text:?}");
+            for line in text.lines() {
+                assert!(columns(line) <= width, "{width}: {} {line:?}", columns(line));
+            }
+            let hints = text.lines().filter(|line| line.trim_start().starts_with(HINT)).count();
+            assert_eq!(hints, 1, "{text}");
+        }
     }
 }
