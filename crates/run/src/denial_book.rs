@@ -18,7 +18,7 @@ use crate::denied_attempt::{DeniedAttempt, operation_verb, target};
 use crate::grant_hint::{GrantHint, HintPlace};
 use crate::hint_context::HintContext;
 use crate::private_tmp::is_on_host_tmp;
-use crate::run_alarm::{SentCounter, is_attack};
+use crate::run_alarm::{SentCounter, is_accusation, is_attack};
 
 /// Most denials of a list; the trace has all of them.
 const MOST: usize = 200;
@@ -173,7 +173,8 @@ impl DenialBook {
             *self.expected.entry(reason).or_default() += attempt.count;
             return;
         }
-        let rank = u8::from(weight != AttemptWeight::Sensitive && class.is_none());
+        let comes_first = weight == AttemptWeight::Sensitive || class.is_some_and(is_accusation);
+        let rank = u8::from(!comes_first);
         let bucket = Bucket { rank, class: class.map_or(u8::MAX, order), kind: attempt.kind };
         let groups = self.buckets.entry(bucket).or_default();
         let key = (fold_text(event), event.rule.clone());
@@ -203,7 +204,8 @@ impl DenialBook {
         let is_attack = found.iter().any(is_attack);
         let place = context.place(&weigher);
         // What turned out to prove something comes first, too, though it said nothing by itself.
-        let evidence: HashSet<u64> = found.iter().flat_map(|found| found.evidence.iter().copied()).collect();
+        let proving = found.iter().filter(|found| is_accusation(found.class));
+        let evidence: HashSet<u64> = proving.flat_map(|found| found.evidence.iter().copied()).collect();
         let mut ranks: [Vec<Vec<DeniedAttempt>>; 2] = [Vec::new(), Vec::new()];
         for (bucket, groups) in buckets {
             let mut listed: [Vec<DeniedAttempt>; 2] = [Vec::new(), Vec::new()];
@@ -368,3 +370,6 @@ impl EventSink for DenialSink {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).observe(event, class);
     }
 }
+
+#[cfg(test)]
+mod tests;

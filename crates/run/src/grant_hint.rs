@@ -164,7 +164,8 @@ impl GrantHint {
                     || depth == 2 && is_within(path, SYSTEM_FOLDERS)
                     || place.home.is_some_and(|home| home.starts_with(path))
                     || depth == 3 && is_within(path, &["home", "Users"])
-                    || is_within(path, if is_write { NOT_TO_WRITE } else { NOT_TO_READ })
+                    || path == Path::new("/var/tmp")
+                    || !path.starts_with("/var/tmp") && is_within(path, if is_write { NOT_TO_WRITE } else { NOT_TO_READ })
                     // A skill that may change its own folder may change what it declares.
                     || is_write && place.skill_folder.is_some_and(|folder| folder.starts_with(path))
             }
@@ -208,8 +209,7 @@ impl GrantHint {
         let key = self.key().strip_prefix("permissions.").unwrap_or_default();
         let (section, list) = key.split_once('.').unwrap_or((key, ""));
         format!(
-            "skill: {{ name: hint, version: \"1\" }}\nentrypoint: {{ command: hint }}\n\
-             permissions:\n  {section}:\n    {list}:\n      - {entry}\n"
+            "skill: {{ name: hint, version: \"1\" }}\npermissions:\n  {section}:\n    {list}:\n      - {entry}\n"
         )
     }
 
@@ -452,6 +452,8 @@ mod tests {
             (file(Read, "/proc/1/environ"), NOT_GRANTED),
             (file(Read, "/run/user/1000/bus"), NOT_GRANTED),
             (file(Write, "/etc/motd"), NOT_GRANTED),
+            (file(Write, "/var/tmp/x"), NOT_GRANTED),
+            (file(Write, "/var/www/html/x"), NOT_GRANTED),
             (file(Write, "/usr/lib/x/y"), READ_ONLY),
             (file(Write, "/srv/skills/tested/x"), READ_ONLY),
             (file(Read, "/srv/x"), "forbidden"),

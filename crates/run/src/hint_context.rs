@@ -137,7 +137,12 @@ impl HintContext {
         hint: Option<&GrantHint>,
         place: &HintPlace<'_>,
     ) {
-        let Some(hint) = hint else { return };
+        let Some(hint) = hint else {
+            if let (true, Some(why)) = (attempt.kind == "dns_query", &mut attempt.why) {
+                why.push_str(self.host_advice());
+            }
+            return;
+        };
         if self.withheld.covers(hint) {
             attempt.why = Some("declared, and taken away by your policy".to_owned());
             return;
@@ -146,6 +151,14 @@ impl HintContext {
             Some(true) => attempt.hint = hint.text(self.style, place),
             Some(false) => attempt.why = Some("your policy does not allow it".to_owned()),
             None => {}
+        }
+    }
+
+    /// How to grant a host whose name nobody knows.
+    fn host_advice(&self) -> &'static str {
+        match self.style {
+            HintStyle::Keys => "; permissions.network.egress grants hosts by their names",
+            HintStyle::RunFlags | HintStyle::ExecFlags => "; --allow-host grants hosts by their names",
         }
     }
 
@@ -163,6 +176,11 @@ impl HintContext {
             }
         }
     }
+}
+
+fn in_seconds(time: Duration) -> String {
+    let seconds = time.as_secs_f64();
+    if time == Duration::from_secs(1) { "1 second".to_owned() } else { format!("{seconds} seconds") }
 }
 
 /// A limit in words.
@@ -206,7 +224,7 @@ impl KnownLimit {
                 let doubled = twice(limits.cpu_time?);
                 Self {
                     name: "processor time",
-                    figure: format!("{} seconds", limits.cpu_time?.as_secs_f64()),
+                    figure: in_seconds(limits.cpu_time?),
                     key: "resources.max_cpu_seconds",
                     doubled,
                     flag: Some(format!("--cpu-seconds {doubled}")),
@@ -216,7 +234,7 @@ impl KnownLimit {
                 let doubled = twice(limits.timeout?);
                 Self {
                     name: "time",
-                    figure: format!("{} seconds", limits.timeout?.as_secs_f64()),
+                    figure: in_seconds(limits.timeout?),
                     key: "resources.max_runtime_seconds",
                     doubled,
                     flag: Some(format!("--timeout {doubled}")),
@@ -237,10 +255,8 @@ impl KnownLimit {
     /// A manifest with twice as much, where one may have that.
     fn manifest(&self) -> Option<Manifest> {
         let (section, key) = self.key.split_once('.')?;
-        let example = format!(
-            "skill: {{ name: hint, version: \"1\" }}\nentrypoint: {{ command: hint }}\n{section}:\n  {key}: {}\n",
-            self.doubled
-        );
+        let example =
+            format!("skill: {{ name: hint, version: \"1\" }}\n{section}:\n  {key}: {}\n", self.doubled);
         Manifest::parse(&example).ok()
     }
 

@@ -88,9 +88,29 @@ impl fmt::Display for RunAlarm {
     }
 }
 
-/// Whether a class is worth an alarm: what is low is worth knowing, and no more.
+/// Whether a class is worth an alarm. What is low is worth knowing, and no more; and files that were not granted, and nothing else, are what a
+/// missing grant looks like.
 pub(crate) fn is_attack(found: &Classification) -> bool {
-    found.severity >= AttackSeverity::Medium
+    found.severity >= AttackSeverity::Medium && is_accusation(found.class)
+}
+
+/// Whether to belong to a class says more than that something was not granted.
+pub(crate) fn is_accusation(class: AttackClass) -> bool {
+    match class {
+        AttackClass::UnauthorizedFileAccess => false,
+        AttackClass::CredentialHarvesting
+        | AttackClass::CredentialExfiltration
+        | AttackClass::DataExfiltration
+        | AttackClass::SupplyChainAttack
+        | AttackClass::PrivilegeEscalation
+        | AttackClass::SandboxEscape
+        | AttackClass::DnsTunnelling
+        | AttackClass::DomainFronting
+        | AttackClass::ResourceAbuse
+        | AttackClass::Persistence
+        | AttackClass::Discovery
+        | AttackClass::RemoteExecution => true,
+    }
 }
 
 fn worst_prevention(all: impl Iterator<Item = Prevention>) -> Prevention {
@@ -337,6 +357,7 @@ mod tests {
         let alarm = |found: &[Classification]| RunAlarm::of(found, data(&[]));
         assert_eq!(alarm(&[]), None);
         assert_eq!(alarm(&[found("discovery", "low", true, false)]), None);
+        assert_eq!(alarm(&[found("unauthorized_file_access", "medium", true, false)]), None);
         let one = alarm(&[found("credential_harvesting", "medium", true, false)]).unwrap();
         assert_eq!(
             one.to_string(),

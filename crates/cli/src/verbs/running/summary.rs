@@ -38,7 +38,7 @@ fn text(report: &RunReport, width: Option<usize>) -> String {
         page.wrapped(0, RED, "ALARM:", PLAIN, &alarm.to_string());
     }
     for limit in limits(report) {
-        page.wrapped(0, YELLOW, "limit:", PLAIN, &with_reason(limit));
+        page.wrapped(0, YELLOW, "limit:", PLAIN, &format!("it tried to {}", with_reason(limit)));
         page.hint(2, limit.hint.as_deref());
     }
     headline(&mut page, report);
