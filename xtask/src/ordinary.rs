@@ -30,7 +30,20 @@ const PACKAGES: [(&str, &[&str]); 7] = [
     ("skillsandbox-store", &["files", "chain", "state"]),
     (
         "skillsandbox",
-        &["run", "reach", "links", "resolver", "signals", "scan_gate", "exec", "otel", "history", "record"],
+        &[
+            "run",
+            "reach",
+            "links",
+            "resolver",
+            "signals",
+            "scan_gate",
+            "exec",
+            "otel",
+            "history",
+            "record",
+            "denials",
+            "ordinary_programs",
+        ],
     ),
     ("skillsandbox-demo", &["demo"]),
 ];

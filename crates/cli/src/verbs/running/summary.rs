@@ -170,8 +170,11 @@ fn prevented(page: &mut Page, report: &RunReport) {
     }
     let expected: u64 = report.denied.expected.iter().map(|expected| expected.count).sum();
     if expected > 0 {
-        let text = format!("{expected} lookups that programs make and do without, such as: ");
-        let text = text + report.denied.expected.first().map_or("", |expected| expected.reason);
+        // Of a run that failed, one of them may be the reason after all.
+        let reasons = if report.status() == RunStatus::Success { 1 } else { SHOWN };
+        let reasons = report.denied.expected.iter().take(reasons).map(|expected| expected.reason);
+        let reasons = reasons.collect::<Vec<_>>().join("; ");
+        let text = format!("{expected} lookups that programs make and do without, such as: {reasons}");
         page.wrapped(2, DIM, "not listed:", DIM, &text);
     }
 }
@@ -189,7 +192,7 @@ fn missed(page: &mut Page, report: &RunReport) {
             DIM,
             "why:",
             PLAIN,
-            "/tmp inside is private, and the file is in the /tmp of this machine",
+            "/tmp inside is private, and so is /var/tmp; this machine has such a file",
         );
         page.hint(4, Some(&file.hint));
     }
