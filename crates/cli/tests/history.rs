@@ -179,7 +179,7 @@ fn show_tells_all_of_a_run_and_whether_its_trace_still_holds() {
     let details = shown(&id[..8]);
     let denial =
         details["denials"].as_array().unwrap().iter().find(|denial| denial["what"] == "read /etc/shadow");
-    assert_eq!(denial.unwrap()["declare"], "permissions.filesystem.read: - /etc/shadow");
+    assert!(denial.unwrap()["declare"].is_null(), "nobody is told how to allow what an attack wanted");
     assert!(!details["classifications"].as_array().unwrap().is_empty());
     assert_eq!(details["trace"], stage.home().join("mine.json").to_str().unwrap(), "not relative");
     assert_eq!(details["trace_state"], "intact");

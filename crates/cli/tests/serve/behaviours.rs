@@ -71,7 +71,7 @@ fn row_148_run_skill_returns_stdout_stderr_and_the_trace() {
     let violation = violations.iter().find(about).unwrap_or_else(|| panic!("{data}"));
     assert_eq!(violation["kind"], "file", "{data}");
     let declare = format!("permissions.filesystem.read: - {}", secret.display());
-    assert_eq!(violation["declare"], declare.as_str());
+    assert_eq!(violation["hint"], declare.as_str());
     assert!(
         called.text().contains(&declare) && called.text().contains("You cannot allow this yourself"),
         "{called:?}"
@@ -97,7 +97,7 @@ fn row_148_run_skill_returns_stdout_stderr_and_the_trace() {
     // And it can be explained.
     let explained = client
         .call("explain_denial", &json!({ "trace_id": data["trace_id"], "sequence": violation["sequence"] }));
-    assert_eq!(explained.data()["violations"][0]["declare"], declare.as_str(), "{explained:?}");
+    assert_eq!(explained.data()["violations"][0]["hint"], declare.as_str(), "{explained:?}");
     assert!(explained.text().contains("You cannot allow this yourself"), "{explained:?}");
 }
 

@@ -3,6 +3,7 @@
 
 mod attacks;
 mod bounds;
+mod false_accusations;
 mod honest;
 mod script;
 mod table;

@@ -176,7 +176,7 @@ fn denials(page: &mut String, details: &Details) {
         let by = denial.process.as_deref().map(|process| format!(" by {process}")).unwrap_or_default();
         let _ = writeln!(page, "  {}{DIM}{}{times}{RESET}", whole(&denial.what), whole(&by));
         if let Some(declare) = &denial.declare {
-            let _ = writeln!(page, "    {DIM}not declared: {}{RESET}", whole(declare));
+            let _ = writeln!(page, "    {DIM}allow it: {}{RESET}", whole(declare));
         }
     }
     if details.denials_omitted > 0 {
