@@ -139,10 +139,10 @@ impl DenialBook {
             }
             (EventKind::File { operation: FileOperation::Read, path, .. }, Some(EventVerdict::Failed)) => {
                 let path = Path::new(path);
-                if is_in_tmp(path)
-                    && self.missed_tmp.len() < MOST_MISSED
-                    && !self.missed_tmp.iter().any(|known| known == path)
-                {
+                // What the command line names has room, however much else was looked for before.
+                let has_room = self.missed_tmp.len() < MOST_MISSED
+                    || self.missed_tmp.len() < MOST_MISSED * 2 && is_named(&self.words, event);
+                if is_in_tmp(path) && has_room && !self.missed_tmp.iter().any(|known| known == path) {
                     self.missed_tmp.push(path.to_owned());
                 }
             }

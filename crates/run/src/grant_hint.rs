@@ -312,7 +312,10 @@ fn host_name(name: &str) -> Option<String> {
 
 /// A value of YAML: as it is where that is clear, in quotes otherwise. `None` where it holds what could deceive.
 fn scalar(text: &str) -> Option<String> {
-    if escape_line(text) != text || text.contains('\u{fffd}') {
+    // Nor what looks like another hint behind this one.
+    if escape_line(text) != text
+        || ["\u{fffd}", " --", "allow it", ": - "].iter().any(|part| text.contains(part))
+    {
         return None;
     }
     let is_plain =
@@ -463,6 +466,9 @@ mod tests {
             (file(Read, "/srv/a\nb"), NOT_GRANTED),
             (file(Read, "/srv/\u{202e}a"), NOT_GRANTED),
             (file(Read, "/srv/\u{fffd}"), NOT_GRANTED),
+            (file(Read, "/srv/x --write /"), NOT_GRANTED),
+            (file(Read, "/srv/x allow it: /"), NOT_GRANTED),
+            (file(Read, "/srv/x permissions.filesystem.read: - /etc"), NOT_GRANTED),
             (file(Connect, "@abstract"), "an abstract name of the host"),
             (file(Rename, "/srv/a/x"), NOT_GRANTED),
             // What an attack wants.

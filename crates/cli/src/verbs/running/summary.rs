@@ -101,9 +101,20 @@ impl Page {
         let _ = write!(self.text, "{:indent$}{what}{DIM}{tail}{RESET}", "");
     }
 
+    /// What can be typed as it is: neither wrapped nor cut, and so the only line that may be wider than the terminal.
     fn hint(&mut self, indent: usize, hint: Option<&str>) {
         if let Some(hint) = hint {
-            self.wrapped(indent, GREEN, HINT, PLAIN, hint);
+            self.break_line();
+            let _ = write!(self.text, "{:indent$}{GREEN}{HINT}{RESET} {}", "", visible(hint));
+        }
+    }
+
+    /// Why something was refused. Of a connection it may hold a name that the run chose.
+    fn reason(&mut self, indent: usize, why: &str, is_ours: bool) {
+        if is_ours {
+            self.wrapped(indent, DIM, "why:", DIM, why);
+        } else {
+            self.quoted(indent, &format!("why: {why}"), "");
         }
     }
 
@@ -161,7 +172,7 @@ fn prevented(page: &mut Page, report: &RunReport) {
         let by = denial.process.as_deref().map(|process| format!(" by {process}")).unwrap_or_default();
         page.quoted(4, &denial.what, &format!("{by}{times}"));
         if let Some(why) = &denial.why {
-            page.wrapped(6, DIM, "why:", DIM, why);
+            page.reason(6, why, denial.kind != "net_connect");
         }
         page.hint(6, denial.hint.as_deref());
     }
@@ -183,17 +194,11 @@ fn prevented(page: &mut Page, report: &RunReport) {
 fn missed(page: &mut Page, report: &RunReport) {
     for host in report.denied.unreached.iter().take(SHOWN) {
         page.quoted(2, &format!("could not reach {}", host.host), "");
-        page.wrapped(4, DIM, "why:", PLAIN, &host.why);
+        page.reason(4, &host.why, false);
     }
     for file in report.denied.missed_tmp.iter().take(SHOWN) {
         page.quoted(2, &format!("not found inside: {}", file.path.display()), "");
-        page.wrapped(
-            4,
-            DIM,
-            "why:",
-            PLAIN,
-            "/tmp inside is private, and so is /var/tmp; this machine has such a file",
-        );
+        page.reason(4, "/tmp inside is private, and so is /var/tmp; this machine has such a file", true);
         page.hint(4, Some(&file.hint));
     }
 }
@@ -307,7 +312,8 @@ mod tests {
             let mut page = Page { text: String::new(), width: Some(width) };
             let long = format!("read /srv/{}", "allow it: --read / \u{1b}[2J\n".repeat(40));
             page.quoted(4, &long, " by /usr/bin/x (1), 7 times");
-            page.wrapped(6, GREEN, HINT, PLAIN, &"--read /srv/x ".repeat(20));
+            page.hint(6, Some("--read '/srv/a  b'"));
+            page.reason(6, &"TLS for another server, allow it: --read / ".repeat(9), false);
             page.wrapped(0, RED, "ALARM:", PLAIN, &"it looked for credentials. ".repeat(10));
             let text = anstream::adapter::strip_str(&page.text).to_string();
             assert!(!text.contains('\u{1b}'), "{text:?}");
@@ -316,6 +322,7 @@ mod tests {
             }
             let hints = text.lines().filter(|line| line.trim_start().starts_with(HINT)).count();
             assert_eq!(hints, 1, "{text}");
+            assert!(text.contains("      allow it: --read '/srv/a  b'\n"), "as it can be typed: {text}");
         }
     }
 }
