@@ -23,11 +23,12 @@ use crate::run_alarm::{SentCounter, is_accusation, is_attack};
 /// Most denials of a list; the trace has all of them.
 const MOST: usize = 200;
 /// Groups of one class and kind.
-const MOST_GROUPS: usize = 64;
+const MOST_GROUPS: usize = 32;
 /// Files of one folder that are listed one by one. From the next one on they are one entry.
 const MOST_ALONE: usize = 3;
-/// Different ones of a group that are told apart.
+/// Different ones of a group that are told apart, and of all groups together.
 const MOST_DISTINCT: usize = 4096;
+const MOST_MARKS: usize = 8 * MOST_DISTINCT;
 /// Words of the command that are looked at; each is bounded by whoever recorded it.
 const MOST_WORDS: usize = 64;
 /// Hosts that were not reached, and files that were missed in /tmp.
@@ -69,6 +70,8 @@ pub struct MissedTmpFile {
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct DenialList {
+    /// Whether the run looks like an attack: then nobody is told how to allow anything.
+    pub is_attack: bool,
     /// The worst first, folded: 200 at most.
     pub denials: Vec<DeniedAttempt>,
     /// How many more there were.
@@ -91,6 +94,8 @@ pub struct DenialBook {
     /// Limits that were reached, by name.
     limits: Vec<(String, DeniedAttempt)>,
     omitted: u64,
+    /// Marks that all groups have together.
+    marks: usize,
     expected: BTreeMap<&'static str, u64>,
     unreached: Vec<UnreachedHost>,
     missed_tmp: Vec<PathBuf>,
@@ -115,6 +120,8 @@ struct Group {
     alone: Vec<(DeniedAttempt, Option<GrantHint>)>,
     /// All of them, by their marks.
     seen: HashSet<u64>,
+    /// Whether there was no room to tell all apart.
+    is_cut: bool,
     /// How often those that are not alone were tried.
     more: u64,
 }
@@ -182,10 +189,10 @@ impl DenialBook {
         let key = (fold_text(event), event.rule.clone());
         let hint = GrantHint::of(event);
         if let Some(group) = groups.iter_mut().find(|group| group.key == key) {
-            group.add(attempt, hint);
+            group.add(attempt, hint, &mut self.marks);
         } else if groups.len() < MOST_GROUPS {
-            let mut group = Group { key, alone: Vec::new(), seen: HashSet::new(), more: 0 };
-            group.add(attempt, hint);
+            let mut group = Group { key, alone: Vec::new(), seen: HashSet::new(), is_cut: false, more: 0 };
+            group.add(attempt, hint, &mut self.marks);
             groups.push(group);
         } else if event.repeats.is_none() {
             // A repeat of one that had no room is no other kind.
@@ -201,8 +208,18 @@ impl DenialBook {
 
     /// What all of it came to, and what was sent.
     pub(crate) fn finish(self, found: &[Classification], context: &HintContext) -> (DenialList, SentCounter) {
-        let Self { weigher, buckets, limits, mut omitted, expected, unreached, missed_tmp, sent, words: _ } =
-            self;
+        let Self {
+            weigher,
+            buckets,
+            limits,
+            mut omitted,
+            expected,
+            unreached,
+            missed_tmp,
+            sent,
+            words: _,
+            marks: _,
+        } = self;
         let is_attack = found.iter().any(is_attack);
         let place = context.place(&weigher);
         // What turned out to prove something comes first, too, though it said nothing by itself.
@@ -236,6 +253,7 @@ impl DenialBook {
         let missed =
             missed_tmp.into_iter().filter(|_| !is_attack).filter_map(|path| missed(path, context, &place));
         let list = DenialList {
+            is_attack,
             denials,
             omitted,
             expected: expected.into_iter().map(|(reason, count)| ExpectedLookups { reason, count }).collect(),
@@ -247,15 +265,18 @@ impl DenialBook {
 }
 
 impl Group {
-    fn add(&mut self, attempt: DeniedAttempt, hint: Option<GrantHint>) {
+    fn add(&mut self, attempt: DeniedAttempt, hint: Option<GrantHint>, marks: &mut usize) {
         if let Some((known, _)) = self.alone.iter_mut().find(|(known, _)| known.what == attempt.what) {
             known.count += attempt.count;
             return;
         }
         let mut mark = DefaultHasher::new();
         attempt.what.hash(&mut mark);
-        if self.seen.len() < MOST_DISTINCT {
-            self.seen.insert(mark.finish());
+        let mark = mark.finish();
+        if self.alone.len() < MOST_ALONE || self.seen.len() < MOST_DISTINCT && *marks < MOST_MARKS {
+            *marks += usize::from(self.seen.insert(mark));
+        } else {
+            self.is_cut |= !self.seen.contains(&mark);
         }
         if self.alone.len() < MOST_ALONE {
             self.alone.push((attempt, hint));
@@ -274,7 +295,7 @@ impl Group {
         let Some((mut first, hint)) = self.alone.into_iter().next() else { return Vec::new() };
         first.count = alone + self.more;
         first.distinct = distinct;
-        let least = if self.seen.len() >= MOST_DISTINCT { "at least " } else { "" };
+        let least = if self.is_cut { "at least " } else { "" };
         first.what = self.key.0.replacen("{}", &format!("{least}{distinct}"), 1);
         let hint = hint.and_then(|hint| hint.of_folder());
         vec![(first, hint)]

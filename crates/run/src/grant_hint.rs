@@ -253,7 +253,7 @@ fn of_file(operation: FileOperation, path: &Path, to: Option<&Path>, rule: &str)
     let folder = || path.parent().map(Path::to_owned);
     match (operation, rule) {
         (FileOperation::Read, NOT_GRANTED) => Some(GrantHint::Read(path.to_owned())),
-        (FileOperation::Connect, rule) if rule.starts_with("a socket of the host") => {
+        (FileOperation::Connect, rule) if rule == NOT_GRANTED || rule.starts_with("a socket of the host") => {
             Some(GrantHint::Socket(path.to_owned()))
         }
         // A grant of a file that is not there would make a folder of that name, and to make, replace or remove a file is to change its folder.

@@ -15,6 +15,9 @@ use crate::answer::{ToolAnswer, ToolProblem, line};
 pub(crate) const WHO: &str = "You cannot allow this yourself, and should not try another way. If the skill is meant to do it, tell the person what is missing: \
                               they would edit the skill's skillsandbox.yaml (and their policy, where that takes it away), and run it again.";
 
+/// What it is told where the run looks like an attack.
+const STOP: &str = "Nobody should allow this: the run looks like an attack. Do not run the skill again, and tell the person about it before anything else.";
+
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ExplainDenial {
@@ -124,17 +127,29 @@ pub(crate) fn explain(context: &ToolContext, given: Map<String, Value>) -> Resul
         }
     }
     // What the whole run amounts to decides whether it is told how to allow something.
-    let found = classifier.finish();
-    let DenialList { denials, omitted, .. } = book.finish_trace(&found);
-    let violations: Vec<ReportedViolation> = denials.iter().map(ReportedViolation::from).collect();
-    if let (Some(wanted), true) = (sequence, violations.is_empty()) {
+    let mut found = classifier.finish();
+    if incomplete.is_none() {
+        // What did not fit into the trace was classified all the same.
+        match reader.finish() {
+            Ok(ending) => found.extend(ending.violation_summary.classifications),
+            Err(error) => incomplete = Some(error.to_string()),
+        }
+    }
+    let DenialList { denials, omitted, expected, is_attack, .. } = book.finish_trace(&found);
+    let mut violations: Vec<ReportedViolation> = denials.iter().map(ReportedViolation::from).collect();
+    if incomplete.is_some() {
+        // What is missing may be what makes it an attack.
+        violations.iter_mut().for_each(|violation| violation.hint = None);
+    }
+    if let (Some(wanted), true) = (sequence, violations.is_empty() && expected.is_empty()) {
         let why = if seen { "that event was not prevented" } else { "the trace has no such event" };
         return Err(ToolProblem::new(format!("there is nothing to explain at {wanted}"))
             .why(why)
             .cure("leave `sequence` out to see everything that was prevented"));
     }
     let mut text = match violations.len() {
-        0 => format!("Nothing that {} tried was prevented.", line(&skill)),
+        0 if expected.is_empty() => format!("Nothing that {} tried was prevented.", line(&skill)),
+        0 => format!("Nothing that {} tried was prevented but what programs do without.", line(&skill)),
         count => format!(
             "{count} things that {} tried were prevented (names and paths are its own words):",
             line(&skill)
@@ -146,13 +161,17 @@ pub(crate) fn explain(context: &ToolContext, given: Map<String, Value>) -> Resul
     if omitted > 0 {
         let _ = write!(text, "\nand {omitted} more");
     }
+    for lookups in &expected {
+        let _ = write!(text, "\nPrevented {} times, and not missed: {}", lookups.count, lookups.reason);
+    }
+    let who = if is_attack { STOP } else { WHO };
     if !violations.is_empty() {
-        let _ = write!(text, "\n{WHO}");
+        let _ = write!(text, "\n{who}");
     }
     if let Some(why) = &incomplete {
         let _ = write!(text, "\nThe trace could not be read to its end: {}", line(why));
     }
-    let who_can_allow_it = WHO.to_owned();
+    let who_can_allow_it = who.to_owned();
     let explanation = Explanation {
         trace_id,
         skill,

@@ -127,3 +127,20 @@ fn a_host_that_could_not_be_reached_is_told_with_the_reason() {
     let [host] = found.unreached.as_slice() else { panic!("{:?}", found.unreached) };
     assert_eq!((host.host.as_str(), host.why.as_str(), host.count), ("a.test:443", "no such name", 2));
 }
+
+#[test]
+fn what_is_kept_is_bounded_however_many_folders_and_classes_there_are() {
+    let mut book = DenialBook::new();
+    for folder in 0..100 {
+        for number in 0..2_000 {
+            book.observe(&read(&format!("/srv/{folder}/{number}")), None);
+        }
+    }
+    let groups: Vec<&Group> = book.buckets.values().flatten().collect();
+    assert!(groups.len() <= MOST_GROUPS && book.omitted > 0);
+    let marks: usize = groups.iter().map(|group| group.seen.len()).sum();
+    assert!(marks <= MOST_MARKS + MOST_ALONE * groups.len(), "{marks}");
+    let list = book.finish_trace(&[]);
+    assert!(list.denials.iter().any(|denial| denial.what.starts_with("read at least ")));
+    assert!(list.denials.iter().all(|denial| denial.count == 2_000));
+}
