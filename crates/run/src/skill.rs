@@ -36,6 +36,7 @@ pub struct LoadedSkill {
     installed: Option<InstalledSkill>,
     workspace: Option<Workspace>,
     granted: PersonGrants,
+    path_base: Option<PathBuf>,
     /// Why a person should look at the manifest that is used.
     remark: Option<String>,
 }
@@ -102,6 +103,7 @@ impl LoadedSkill {
             installed: choice.installed.clone(),
             workspace: choice.workspace.clone(),
             granted: choice.grants.clone(),
+            path_base: choice.path_base.clone(),
             remark,
         })
     }
@@ -171,6 +173,12 @@ impl LoadedSkill {
         &self.policy
     }
 
+    /// Where relative paths among the values of parameters begin, and whether they may be written there.
+    pub(crate) fn path_base(&self) -> Option<(&Path, manifest::FileAccess)> {
+        let workspace = self.workspace.as_ref().map(|workspace| (workspace.folder(), workspace.access()));
+        workspace.or_else(|| Some((self.path_base.as_deref()?, manifest::FileAccess::Write)))
+    }
+
     /// Where the paths of its grants begin.
     #[must_use]
     pub fn places(&self) -> &GrantBases {
@@ -219,7 +227,6 @@ impl LoadedSkill {
         job.arguments = arguments;
         job.workdir = Some(workdir);
         self.grants(&mut job);
-        self.leave_others_alone(&mut job)?;
         for rule in &manifest.network().egress {
             job.egress.push(rule.value.clone());
         }
@@ -240,7 +247,8 @@ impl LoadedSkill {
             job.notes.push(("policy".to_owned(), format!("narrowed by the user's policy: {change}")));
         }
         self.granted.set_variables(manifest, &mut job)?;
-        call::hand_over(manifest, &call.parameters, &mut job)?;
+        call::hand_over(self, &call.parameters, &mut job)?;
+        self.leave_others_alone(&mut job)?;
         job.set_default_variables();
         Ok(job)
     }

@@ -94,6 +94,7 @@ impl RunArgs {
         choice.installed = target.installed;
         choice.workspace = self.grants.workspace()?;
         choice.grants = grants;
+        choice.path_base = std::env::current_dir().ok();
         let skill = LoadedSkill::load_with(&target.folder, &choice, &policy)?;
         skill.remark().into_iter().for_each(|remark| message(&visible(remark)));
         Ok(skill)
