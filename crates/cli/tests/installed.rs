@@ -450,6 +450,20 @@ fn row_164_no_private_place_is_granted_by_mistake() {
 }
 
 #[test]
+fn a_link_that_a_run_left_does_not_lead_a_later_workspace_or_grant() {
+    let (stage, _) = installed();
+    let work = folder_with(&stage, "work/in.txt", "in");
+    let vault = folder_with(&stage, "vault/key", "STOLEN");
+    let left = shell(&stage, &["-q", "--workspace", &work], &format!("ln -s {vault} sub && echo left"));
+    prints(&left, "left\n");
+    let sub = format!("{work}/sub");
+    for flag in ["--workspace", "--read", "--write"] {
+        let led = shell(&stage, &[flag, &sub], &format!("cat {sub}/key {vault}/key"));
+        assert!(code(&led) == 125 && !text(&led.stdout).contains("STOLEN"), "{flag}: {}", err(&led));
+    }
+}
+
+#[test]
 fn row_164_what_a_person_adds_is_held_to_their_policy() {
     let (stage, _) = installed();
     let (work, data) = (folder_with(&stage, "work/in.txt", "in"), folder_with(&stage, "data/x", "x"));

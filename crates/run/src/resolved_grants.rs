@@ -121,6 +121,6 @@ pub(crate) fn follow(path: &Path, untrusted: &[UntrustedPlace]) -> (Option<Strin
 }
 
 #[cfg(not(target_os = "linux"))]
-fn follow(path: &Path, _: &[UntrustedPlace]) -> (Option<String>, Option<PathBuf>) {
+pub(crate) fn follow(path: &Path, _: &[UntrustedPlace]) -> (Option<String>, Option<PathBuf>) {
     (None, Some(real_path(path)))
 }
