@@ -50,17 +50,16 @@ impl FoundManifest {
             });
             return Ok(Self { manifest, origin: ManifestOrigin::User(users.path), remark });
         }
-        Ok(match own? {
-            Some(manifest) => Self { manifest, origin: ManifestOrigin::Skill, remark: None },
-            None => {
-                check_skill(folder, choice)?;
-                let version = identity.version.as_deref().unwrap_or(UNKNOWN_VERSION);
-                let defaults = Manifest::safe_defaults(&identity.manifest_name(), version)
-                    .or_else(|_| Manifest::safe_defaults(&identity.manifest_name(), UNKNOWN_VERSION))
-                    .map_err(|fault| Refusal::Unscanned(fault.to_string()))?;
-                Self { manifest: defaults, origin: ManifestOrigin::Defaults, remark: None }
-            }
-        })
+        if let Some(manifest) = own? {
+            return Ok(Self { manifest, origin: ManifestOrigin::Skill, remark: None });
+        }
+        check_skill(folder, choice)?;
+        let name = identity.manifest_name();
+        let version = identity.version.as_deref().unwrap_or(UNKNOWN_VERSION);
+        let manifest = Manifest::safe_defaults(&name, version)
+            .or_else(|_| Manifest::safe_defaults(&name, UNKNOWN_VERSION))
+            .map_err(|fault| Refusal::Unscanned(fault.to_string()))?;
+        Ok(Self { manifest, origin: ManifestOrigin::Defaults, remark: None })
     }
 }
 

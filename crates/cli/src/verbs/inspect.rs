@@ -134,7 +134,9 @@ fn as_text(loaded: &LoadedSkill) -> String {
     let description = skill.description.as_ref().map_or(String::new(), |text| format!(": {}", visible(text)));
     let _ = writeln!(page.0, "{description}");
     page.line("by", &loaded.origin().to_string());
-    loaded.remark().into_iter().for_each(|remark| page.line("", remark));
+    if let Some(remark) = loaded.remark() {
+        page.line("", remark);
+    }
 
     // No `..`: a new permission does not compile until it is shown.
     let PermissionSet {

@@ -96,7 +96,9 @@ impl RunArgs {
         choice.grants = grants;
         choice.path_base = std::env::current_dir().ok();
         let skill = LoadedSkill::load_with(&target.folder, &choice, &policy)?;
-        skill.remark().into_iter().for_each(|remark| message(&visible(remark)));
+        if let Some(remark) = skill.remark() {
+            message(&visible(remark));
+        }
         Ok(skill)
     }
 
