@@ -555,3 +555,26 @@ fn programs_get_utf8_and_python_leaves_nothing_behind_unless_something_else_is_s
     let set = ["exec", "-q", "--env", "LANG=x", "--env", "PYTHONDONTWRITEBYTECODE=", "--", "sh", "-c", show];
     assert_eq!(output(&set, None), "x\n");
 }
+
+#[test]
+fn what_a_skill_writes_in_its_own_folder_does_not_make_it_another_for_its_manifest() {
+    let (stage, source) = installed();
+    let manifest = "skill: { name: notes, version: '1' }\npermissions: { filesystem: { write: [data] } }\n";
+    let digest = |stage: &Stage| {
+        let output = stage.run(&["scan", "--format", "json", &source]);
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        report[0]["digest"].as_str().unwrap().to_owned()
+    };
+    let file = users_manifest(&stage, &lock_source(&stage), manifest);
+    let target = file.with_file_name("for.json");
+    let text = fs::read_to_string(&target).unwrap().replace("\"0\"", &format!("\"{}\"", digest(&stage)));
+    fs::write(&target, text).unwrap();
+    for _ in 0..2 {
+        let ran = shell(&stage, &[], "echo x >> data/log");
+        assert_eq!(code(&ran), 0, "{}", err(&ran));
+        assert!(!err(&ran).contains("compare"), "{}", err(&ran));
+    }
+    fs::write(PathBuf::from(&source).join("SKILL.md"), format!("{DOCUMENT}More.\n")).unwrap();
+    assert_eq!(code(&stage.run(&["update", "notes"])), 0);
+    assert!(err(&shell(&stage, &[], "true")).contains("compare"));
+}
