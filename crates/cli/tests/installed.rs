@@ -110,7 +110,7 @@ fn row_161_an_installed_skill_runs_by_its_name_with_the_safe_defaults_that_are_s
     assert!(traces.iter().all(|path| trace(path).to_string().contains("safe defaults")), "{traces:?}");
     assert_eq!(standing(&stage)["by"], "defaults");
     let inspected = text(&stage.run(&["inspect", "notes"]).stdout);
-    assert!(inspected.contains("safe defaults"), "{inspected}");
+    assert!(inspected.contains("safe defaults") && inspected.contains("the caller's"), "{inspected}");
 }
 
 #[test]
@@ -188,6 +188,10 @@ fn a_manifest_that_a_skill_or_a_run_could_have_written_is_not_taken() {
     let workspace = workspace.to_str().unwrap();
     let left = shell(&stage, &["--workspace", workspace], "echo hello > left.yaml");
     assert_eq!(code(&left), 0, "{}", err(&left));
+    let given = stage.write("given/manifest.yaml", ENTRYPOINT);
+    let place = given.parent().unwrap().to_str().unwrap();
+    let flags = ["--workspace", place, "--manifest", given.to_str().unwrap()];
+    refused(&stage.run(&[&["run", "notes"], &flags[..]].concat()), "the run could change it");
     let left = format!("{workspace}/left.yaml");
     fs::write(&left, ENTRYPOINT).unwrap();
     refused(&stage.run(&["run", "notes", "--manifest", &left]), "a run could write");
@@ -426,6 +430,8 @@ fn row_164_no_private_place_is_granted_by_mistake() {
         "/nonexistent",
     ] {
         refused(&shell(&stage, &["--workspace", workspace], "echo RAN"), "cannot be the workspace");
+        let output = stage.run(&["exec", "--workspace", workspace, "--", "echo", "RAN"]);
+        refused(&output, "cannot be the workspace");
     }
     for flag in ["--read", "--write"] {
         for path in ["/", "/proc", "/dev", &home, &above, &at(".ssh"), &at(".aws/credentials"), &keys] {

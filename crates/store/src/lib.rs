@@ -122,6 +122,7 @@ pub use crate::{
     audit::{AuditReport, AuditScope, AuditedSkill},
     error::Error,
     git::{Git, NoGit},
+    installed::StoreSkills,
     layout::StoreLayout,
     lockfile::{LockEntry, PackagesLock, SecurityScan, SuppressedFinding},
     own_manifest::OwnManifest,
