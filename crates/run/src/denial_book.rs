@@ -23,7 +23,7 @@ use crate::run_alarm::{SentCounter, is_accusation, is_attack};
 /// Most denials of a list; the trace has all of them.
 const MOST: usize = 200;
 /// Groups of one class and kind.
-const MOST_GROUPS: usize = 32;
+const MOST_GROUPS: usize = 64;
 /// Files of one folder that are listed one by one. From the next one on they are one entry.
 const MOST_ALONE: usize = 3;
 /// Different ones of a group that are told apart, and of all groups together.

@@ -76,6 +76,8 @@ mod job_debug;
 mod manifest_origin;
 #[cfg(target_os = "linux")]
 mod native;
+mod new_files;
+mod path_parameters;
 mod person_grants;
 mod policy_file;
 mod private_place;

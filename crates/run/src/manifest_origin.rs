@@ -60,6 +60,9 @@ pub struct LoadChoice {
     pub installed: Option<InstalledSkill>,
     /// The folder that the caller works in.
     pub workspace: Option<Workspace>,
+    /// Where relative paths among the values of parameters begin, where there is no workspace: the caller's current directory. Without either,
+    /// a skill with such parameters is refused.
+    pub path_base: Option<PathBuf>,
     /// What the person adds, and takes away, for this run.
     pub grants: PersonGrants,
 }

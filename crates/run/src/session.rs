@@ -15,6 +15,7 @@ use crate::denial_book::DenialSink;
 use crate::hint_context::HintContext;
 use crate::history::{RunHistory, RunRequest};
 use crate::job::Job;
+use crate::new_files::MadeFiles;
 use crate::reach::real_path;
 use crate::refusal::Refusal;
 use crate::report::RunReport;
@@ -211,11 +212,11 @@ impl Session {
             check_reach(&mut job, trace.as_deref())?;
             written_places::apply(&mut job)?;
             written_places::remember(&job)?;
-            Ok((backend(job.runtime)?, job))
+            Ok((backend(job.runtime)?, MadeFiles::make(&job)?, job))
         });
         let mut hints = HintContext::default();
         let ran = match prepared {
-            Ok((backend, job)) => {
+            Ok((backend, made, job)) => {
                 hints = HintContext::of_job(&job);
                 if let Some(note) = callers_words(&job, callers) {
                     recorder.record(note);
@@ -226,6 +227,7 @@ impl Session {
                 let ran = backend.run(&job, recorder, &streams);
                 // Once more, now that the folders that it made are there. They are known by their paths in any case.
                 let _ = written_places::remember(&job);
+                drop(made);
                 ran
             }
             Err(refusal) => refuse(recorder, refusal),

@@ -40,6 +40,7 @@ pub struct LoadedSkill {
     granted: PersonGrants,
     /// What it declares and the policy does not allow.
     withheld: WithheldGrants,
+    path_base: Option<PathBuf>,
     /// Why a person should look at the manifest that is used.
     remark: Option<String>,
 }
@@ -108,6 +109,7 @@ impl LoadedSkill {
             installed: choice.installed.clone(),
             workspace: choice.workspace.clone(),
             granted: choice.grants.clone(),
+            path_base: choice.path_base.clone(),
             remark,
         })
     }
@@ -177,6 +179,12 @@ impl LoadedSkill {
         &self.policy
     }
 
+    /// Where relative paths among the values of parameters begin, and whether they may be written there.
+    pub(crate) fn path_base(&self) -> Option<(&Path, manifest::FileAccess)> {
+        let workspace = self.workspace.as_ref().map(|workspace| (workspace.folder(), workspace.access()));
+        workspace.or_else(|| Some((self.path_base.as_deref()?, manifest::FileAccess::Write)))
+    }
+
     /// Where the paths of its grants begin.
     #[must_use]
     pub fn places(&self) -> &GrantBases {
@@ -225,7 +233,6 @@ impl LoadedSkill {
         job.arguments = arguments;
         job.workdir = Some(workdir);
         self.grants(&mut job);
-        self.leave_others_alone(&mut job)?;
         for rule in &manifest.network().egress {
             job.egress.push(rule.value.clone());
         }
@@ -251,7 +258,8 @@ impl LoadedSkill {
             job.notes.push(("policy".to_owned(), format!("narrowed by the user's policy: {change}")));
         }
         self.granted.set_variables(manifest, &mut job)?;
-        call::hand_over(manifest, &call.parameters, &mut job)?;
+        call::hand_over(self, &call.parameters, &mut job)?;
+        self.leave_others_alone(&mut job)?;
         job.set_default_variables();
         Ok(job)
     }
@@ -278,7 +286,8 @@ impl LoadedSkill {
     /// What is executed: the entrypoint with the caller's arguments, or the caller's command.
     fn command(&self, call: &SkillCall, workdir: &Path) -> Result<(OsString, Vec<OsString>), Refusal> {
         if let Some(entrypoint) = self.manifest.entrypoint() {
-            let own = entrypoint.args.iter().map(|argument| argument.value.clone().into());
+            let own = entrypoint.args.iter();
+            let own = own.map(|argument| caller_command::of_manifest(&argument.value, &self.folder, workdir));
             let arguments = own.chain(call.arguments.iter().cloned()).collect();
             return Ok((self.program(&entrypoint.command), arguments));
         }
@@ -373,6 +382,12 @@ impl LoadedSkill {
             for own in [Manifest::FILE_NAME, "SKILL.md"].map(|name| self.folder.join(name)) {
                 if grant.starts_with(&self.folder) && own.starts_with(&grant) {
                     return Err(Refusal::InItsReach { path: own, grant });
+                }
+            }
+            if let ManifestOrigin::File(file) = &self.origin {
+                let path = real_path(file);
+                if path.starts_with(&grant) {
+                    return Err(Refusal::InItsReach { path, grant });
                 }
             }
             for place in state::installed() {

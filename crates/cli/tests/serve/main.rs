@@ -8,6 +8,7 @@ mod behaviours;
 mod client;
 mod confinement;
 mod decisions;
+mod installed;
 mod lifetime;
 mod lines;
 mod others;
