@@ -199,7 +199,9 @@ impl Session {
             check_installed(&job)?;
             check_reach(&mut job, trace.as_deref())?;
             written_places::apply(&mut job)?;
-            written_places::remember(&job)?;
+            if !job.rehearsal {
+                written_places::remember(&job)?;
+            }
             Ok((backend(job.runtime)?, job))
         });
         let ran = match prepared {
@@ -209,7 +211,9 @@ impl Session {
                 }
                 let ran = backend.run(&job, recorder, &streams);
                 // Once more, now that the folders that it made are there. They are known by their paths in any case.
-                let _ = written_places::remember(&job);
+                if !job.rehearsal {
+                    let _ = written_places::remember(&job);
+                }
                 ran
             }
             Err(refusal) => refuse(recorder, refusal),
