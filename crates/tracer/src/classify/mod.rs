@@ -13,6 +13,7 @@ mod network;
 mod path;
 mod programs;
 mod sensitive_paths;
+mod sensitive_place;
 mod techniques;
 
 use std::collections::BTreeMap;
@@ -26,6 +27,7 @@ use finding::ClassFinding;
 use network::NetworkAttempts;
 use programs::ProgramAttempts;
 
+pub use sensitive_place::sensitive_place;
 pub use techniques::{ATLAS_VERSION, ATTACK_VERSION};
 
 /// Reads events one by one, and says in the end what they amount to. Memory is bounded, however many there are.
