@@ -76,6 +76,7 @@ pub(crate) enum CliVerb {
     Audit(verbs::audit::AuditArgs),
     #[cfg(target_os = "linux")]
     Reports(verbs::reports::ReportsArgs),
+    Learn(verbs::learn::LearnArgs),
     Run(verbs::run::RunArgs),
     Exec(verbs::exec::ExecArgs),
     #[cfg(target_os = "linux")]
@@ -112,6 +113,7 @@ impl CliVerb {
             Self::Audit(verb) => verb.run(),
             #[cfg(target_os = "linux")]
             Self::Reports(verb) => verb.run(),
+            Self::Learn(verb) => verb.run(),
             Self::Run(verb) => verb.run(),
             Self::Exec(verb) => verb.run(),
             #[cfg(target_os = "linux")]

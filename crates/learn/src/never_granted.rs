@@ -12,7 +12,10 @@ use crate::proposal::FileGrant;
 /// Places of the kernel, of which a sandbox has its own.
 const OF_KERNEL: [&str; 3] = ["/proc", "/sys", "/dev"];
 /// Places of the system that no skill writes.
-const OF_SYSTEM: [&str; 9] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc", "/boot", "/var/lib"];
+const OF_SYSTEM: [&str; 9] =
+    ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc", "/boot", "/var/lib"];
+/// Folders that everybody shares: what lies in one may be granted, all of it never.
+const SHARED: [&str; 9] = ["/tmp", "/var/tmp", "/var", "/run", "/mnt", "/media", "/srv", "/opt", "/home"];
 /// How deep a folder is looked through for what must not be granted with it.
 const DEEPEST: usize = 3;
 /// Most entries that are looked at. In a folder that holds more, what was seen in it is granted, never the folder.
@@ -29,7 +32,11 @@ pub fn why_never(grant: &FileGrant, places: &LearnPlaces) -> Option<String> {
     }
     for path in both {
         if let Some(why) = why_never_path(path, places) {
-            return Some(if path == both[0] { why } else { format!("it leads to {}: {why}", path.display()) });
+            return Some(if path == both[0] {
+                why
+            } else {
+                format!("it leads to {}: {why}", path.display())
+            });
         }
     }
     if grant.writes() && both.iter().any(|path| OF_SYSTEM.iter().any(|place| path.starts_with(place))) {
@@ -51,6 +58,9 @@ fn why_never_path(path: &Path, places: &LearnPlaces) -> Option<String> {
     }
     if OF_KERNEL.iter().any(|place| path.starts_with(place)) {
         return Some("the sandbox has its own".to_owned());
+    }
+    if SHARED.iter().any(|place| path == Path::new(place)) {
+        return Some("it is shared by everybody; name a folder in it".to_owned());
     }
     if places.home.starts_with(path) {
         return Some("it is the home folder, or holds it".to_owned());

@@ -5,12 +5,18 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use skillsandbox_terms::FileOperation;
-use skillsandbox_tracer::{AttackClass, Event, EventKind, EventSink, EventVerdict, NetConnection};
+use skillsandbox_tracer::{
+    AttackClass, Event, EventKind, EventSink, EventVerdict, NetConnection, sensitive_place,
+};
 
 /// Most different files that are told apart. A program that touches more is not described by a manifest that names files.
 pub const MOST_FILES: usize = 20_000;
 /// Most different destinations.
 pub const MOST_HOSTS: usize = 256;
+/// Folders of the host in the place of which every run has its own.
+const SHADOWED: [&str; 2] = ["/tmp", "/var/tmp"];
+/// The home that every run has for itself.
+const PRIVATE_HOME: &str = "/home/skill";
 /// Most programs that are named for one file.
 const MOST_PROGRAMS: usize = 3;
 
@@ -118,11 +124,10 @@ impl Observations {
     }
 
     fn add_file(&mut self, path: &Path, seen: &FileUse) {
+        let has_room = self.files.len() < MOST_FILES;
         match self.files.get_mut(path) {
             Some(known) => known.add(seen),
-            None if self.files.len() < MOST_FILES => {
-                self.files.insert(path.to_owned(), seen.clone());
-            }
+            None if has_room => drop(self.files.insert(path.to_owned(), seen.clone())),
             None => self.omitted = self.omitted.saturating_add(1),
         }
     }
@@ -206,14 +211,25 @@ impl Observations {
         granted: &[PathBuf],
         named: &[PathBuf],
     ) {
-        let place = Path::new(resolved.unwrap_or(path));
-        let is_granted = granted.iter().any(|grant| place.starts_with(grant));
-        let is_named = named.iter().any(|one| place == one.as_path());
+        let mut place = Path::new(resolved.unwrap_or(path));
+        let lies_in = |list: &[PathBuf]| {
+            list.iter().any(|one| place.starts_with(one) || Path::new(path).starts_with(one))
+        };
+        // A private folder stands in the place of the host's. What the arguments name there is the host's.
+        let is_shadowed = is_shadowed(Path::new(path)) && lies_in(named);
         seen.is_denied = match event.verdict {
             Some(EventVerdict::Denied) => true,
-            Some(EventVerdict::Allowed) if is_granted => false,
-            // It is not there inside, where a private folder stands in its place; the person named it, so it is meant.
-            Some(EventVerdict::Failed) if is_named => true,
+            Some(EventVerdict::Allowed) if lies_in(granted) => false,
+            Some(EventVerdict::Allowed | EventVerdict::Failed) if is_shadowed => {
+                place = Path::new(path);
+                true
+            }
+            // Who looks for credentials that are not there has looked for them.
+            Some(EventVerdict::Failed)
+                if !place.starts_with(PRIVATE_HOME) && sensitive_place(path).is_some() =>
+            {
+                true
+            }
             Some(EventVerdict::Allowed | EventVerdict::Failed | EventVerdict::Unknown) | None => return,
         };
         seen.count = event.count;
@@ -237,6 +253,11 @@ impl Observations {
         };
         self.add_host(&SeenHost { host, is_name, port: connection.port, is_udp }, &seen);
     }
+}
+
+/// Whether a path lies in a folder of the host that every run has for itself.
+fn is_shadowed(path: &Path) -> bool {
+    SHADOWED.iter().any(|folder| path.starts_with(folder) && path != Path::new(folder))
 }
 
 fn program_of(event: &Event) -> BTreeSet<String> {

@@ -75,9 +75,9 @@ impl GrantWidth {
             Self::EverySibling => "every file in it was read".to_owned(),
             Self::Workspace => "the workspace that you named".to_owned(),
             Self::WholeFolder(0) => "the whole folder, since names in it are listed or made".to_owned(),
-            Self::WholeFolder(others) => format!(
-                "the whole folder, since names in it are listed or made: {others} more than was seen"
-            ),
+            Self::WholeFolder(others) => {
+                format!("the whole folder, since names in it are listed or made: {others} more than was seen")
+            }
         }
     }
 
@@ -159,7 +159,10 @@ impl Proposals {
         for name in seen.names.keys() {
             let is_connected = seen.hosts.keys().any(|host| host.is_name && same_name(&host.host, name));
             if !is_connected && name != "localhost" {
-                proposals.finding(name.clone(), "looked up and never connected to; nothing is proposed".to_owned());
+                proposals.finding(
+                    name.clone(),
+                    "looked up and never connected to; nothing is proposed".to_owned(),
+                );
             }
         }
         proposals.findings.sort();
@@ -179,6 +182,10 @@ impl Proposals {
             if path.components().any(|part| LEFT_BEHIND.iter().any(|name| part.as_os_str() == *name)) {
                 continue;
             }
+            // Programs make all folders on the way; one that is there is only not seen yet.
+            if seen.is_made_folder && !seen.is_changed && !seen.is_renamed && !seen.is_read && path.is_dir() {
+                continue;
+            }
             // It is always there to be read.
             if !seen.writes() && path.starts_with(&places.skill) {
                 continue;
@@ -188,11 +195,8 @@ impl Proposals {
                 self.finding(path.display().to_string(), why);
                 continue;
             }
-            let (grant, width) = if seen.writes() {
-                write_grant(path, seen)
-            } else {
-                read_grant(path, &reads, places)
-            };
+            let (grant, width) =
+                if seen.writes() { write_grant(path, seen) } else { read_grant(path, &reads, places) };
             let chosen = match why_never(&grant, places) {
                 None => Some((grant, width)),
                 // What was seen of it may do, where all of it may not be had.
@@ -220,7 +224,8 @@ impl Proposals {
     fn keep_widest(&mut self, mut grants: BTreeMap<FileGrant, GrantEvidence>, places: &LearnPlaces) {
         let all: Vec<FileGrant> = grants.keys().cloned().collect();
         for grant in &all {
-            let above = all.iter().find(|other| *other != grant && other.covers(grant) && !grant.covers(other));
+            let above =
+                all.iter().find(|other| *other != grant && other.covers(grant) && !grant.covers(other));
             let Some(above) = above else { continue };
             if let Some(covered) = grants.remove(grant)
                 && let Some(kept) = grants.get_mut(above)
@@ -367,9 +372,10 @@ impl GrantEvidence {
 }
 
 fn named(paths: &BTreeSet<PathBuf>, places: &LearnPlaces) -> String {
-    let shown = paths.iter().take(MOST_NAMED).map(|path| {
-        places.spell(path).unwrap_or_else(|| path.display().to_string())
-    });
+    let shown = paths
+        .iter()
+        .take(MOST_NAMED)
+        .map(|path| places.spell(path).unwrap_or_else(|| path.display().to_string()));
     let mut text = shown.collect::<Vec<_>>().join(", ");
     if paths.len() > MOST_NAMED {
         text.push_str(&format!(" and {} more", paths.len() - MOST_NAMED));

@@ -18,6 +18,7 @@ pub(crate) mod install;
 mod installing;
 mod judging;
 pub(crate) mod key;
+pub(crate) mod learn;
 #[cfg(target_os = "linux")]
 pub(crate) mod list;
 pub(crate) mod man;

@@ -22,7 +22,8 @@ pub fn sensitive_place(path: &str) -> Option<&'static str> {
     static PATTERNS: OnceLock<PathPatterns> = OnceLock::new();
     let patterns = PATTERNS.get_or_init(|| {
         let mut patterns = PathPatterns::default();
-        for (number, place) in sensitive_paths::all().enumerate().filter(|(_, place)| holds_back(place.class)) {
+        for (number, place) in sensitive_paths::all().enumerate().filter(|(_, place)| holds_back(place.class))
+        {
             for path in place.paths {
                 patterns.add(number, path);
             }

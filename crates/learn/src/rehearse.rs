@@ -1,0 +1,252 @@
+//! Rounds: rehearse, see what was wanted, grant what may be granted, rehearse again, until nothing new is wanted.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::fs::DirBuilder;
+use std::path::{Path, PathBuf};
+
+use skillsandbox_manifest::user_folders;
+use skillsandbox_run::{
+    Job, OutputTarget, Refusal, RunExit, RunOptions, StopHandle, Unrecorded, real_path, run,
+};
+use skillsandbox_terms::ObserveLevel;
+
+use crate::observation::{ObservationSink, Observations};
+use crate::places::LearnPlaces;
+use crate::proposal::{FileGrant, LearnFinding, Proposals};
+
+/// Most rounds. What a program wants only after so many refusals, it is seen wanting when it is learnt again.
+pub const MOST_ROUNDS: usize = 5;
+/// Most bytes of each output that are kept of a rehearsal.
+const MOST_OUTPUT: usize = 1 << 20;
+
+/// A rehearsal that is told how it goes.
+pub trait RehearsalObserver {
+    /// A round begins, from 1.
+    fn round(&mut self, number: usize) {
+        let _ = number;
+    }
+
+    /// A round has shown that this is wanted, too.
+    fn wanted(&mut self, grants: &[FileGrant]) {
+        let _ = grants;
+    }
+}
+
+/// Nobody is told.
+impl RehearsalObserver for () {}
+
+/// What is rehearsed.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Rehearsal {
+    /// What is wanted of the run, with all that is granted already.
+    pub job: Job,
+    /// Where grants are named from.
+    pub places: LearnPlaces,
+    /// Ends a rehearsal from elsewhere.
+    pub stop: StopHandle,
+}
+
+/// What one run in a rehearsal came to.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct RehearsedRun {
+    /// How it ended.
+    pub exit: RunExit,
+    /// What it printed.
+    pub stdout: Vec<u8>,
+    /// What it complained of.
+    pub stderr: Vec<u8>,
+    /// What it did.
+    pub seen: Observations,
+}
+
+/// What rehearsals have shown.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct RehearsalResult {
+    /// How many rounds there were.
+    pub rounds: usize,
+    /// Whether the last one wanted nothing new.
+    pub is_settled: bool,
+    /// The last one.
+    pub last: RehearsedRun,
+    /// All that was seen, of all rounds.
+    pub seen: Observations,
+    /// What is proposed.
+    pub proposals: Proposals,
+}
+
+impl Rehearsal {
+    /// Of a job, for a skill and a user in these places.
+    #[must_use]
+    pub fn new(job: Job, places: LearnPlaces) -> Self {
+        Self { job, places, stop: StopHandle::new() }
+    }
+
+    /// Rehearses until nothing new is wanted, [`MOST_ROUNDS`] times at most. Nothing of this machine is changed, and nothing leaves it but
+    /// to hosts that the job grants.
+    ///
+    /// # Errors
+    /// A job that is refused as it is.
+    pub fn learn(&self, observer: &mut dyn RehearsalObserver) -> Result<RehearsalResult, Refusal> {
+        let mut granted: BTreeSet<FileGrant> = BTreeSet::new();
+        let mut refused: Vec<LearnFinding> = Vec::new();
+        let mut seen = Observations::default();
+        let mut rounds = 0;
+        loop {
+            rounds += 1;
+            observer.round(rounds);
+            let last = self.run_granted(&mut granted, &mut refused, &seen)?;
+            seen.merge(&last.seen);
+            let mut proposals = Proposals::of(&seen, &self.places);
+            self.hold_to_policy(&mut proposals);
+            proposals.findings.extend(refused.iter().cloned());
+            let may = |grant: &FileGrant| {
+                !self.has(grant)
+                    && !granted.iter().any(|known| known.covers(grant))
+                    && !refused.iter().any(|finding| Path::new(&finding.what) == grant.path())
+            };
+            let new: Vec<FileGrant> =
+                proposals.files.iter().map(|one| one.grant.clone()).filter(|grant| may(grant)).collect();
+            let is_settled = new.is_empty();
+            if is_settled || rounds == MOST_ROUNDS || self.stop.is_stopped() {
+                let is_refused = |path: &Path| refused.iter().any(|one| Path::new(&one.what) == path);
+                proposals.files.retain(|one| !is_refused(one.grant.path()));
+                proposals.findings.sort();
+                proposals.findings.dedup();
+                return Ok(RehearsalResult { rounds, is_settled, last, seen, proposals });
+            }
+            observer.wanted(&new);
+            granted.extend(new);
+        }
+    }
+
+    /// One run with these grants besides the job's own.
+    ///
+    /// # Errors
+    /// What is refused.
+    pub fn run_once(&self, grants: &BTreeSet<FileGrant>) -> Result<RehearsedRun, Refusal> {
+        let mut job = self.job.clone();
+        job.rehearsal = true;
+        job.observe = ObserveLevel::Full;
+        for grant in grants {
+            match grant {
+                FileGrant::Read(path) => job.read.push(path.clone()),
+                FileGrant::Write(path) => {
+                    job.read.retain(|other| other != path);
+                    job.write.push(path.clone());
+                }
+            }
+        }
+        let places = job.read.iter().chain(&job.write);
+        let sink = ObservationSink::new(
+            places.flat_map(|path| [real_path(path), path.clone()]).collect(),
+            named_by(&job.arguments),
+        );
+        let folder = RehearsalFolder::make()?;
+        let mut options = RunOptions::default();
+        options.trace = Some(folder.0.join("trace.jsonl"));
+        options.sinks.push(Box::new(sink.clone()));
+        options.streams.stdout = OutputTarget::Kept;
+        options.streams.stderr = OutputTarget::Kept;
+        options.streams.keep = Some(MOST_OUTPUT);
+        options.streams.stop = self.stop.clone();
+        options.tool = Some(concat!("skillsandbox-learn ", env!("CARGO_PKG_VERSION")).to_owned());
+        let report = run(&job, &Unrecorded, options);
+        let exit = report.ended?;
+        Ok(RehearsedRun { exit, stdout: report.stdout.kept, stderr: report.stderr.kept, seen: sink.take() })
+    }
+
+    /// One run; of grants that a sandbox refuses, such as those that lead through a link that a skill has made, it goes on without.
+    fn run_granted(
+        &self,
+        granted: &mut BTreeSet<FileGrant>,
+        refused: &mut Vec<LearnFinding>,
+        seen: &Observations,
+    ) -> Result<RehearsedRun, Refusal> {
+        // Each time one goes at least.
+        loop {
+            let refusal = match self.run_once(granted) {
+                Err(refusal) if !granted.is_empty() && !self.stop.is_stopped() => refusal,
+                ended => return ended,
+            };
+            let text = refusal.to_string();
+            let named = granted.iter().find(|grant| text.contains(&grant.path().display().to_string()));
+            let Some(culprit) = named.or_else(|| granted.iter().next_back()).cloned() else {
+                return Err(refusal);
+            };
+            granted.remove(&culprit);
+            let mut what = culprit.path().display().to_string();
+            if let Some(named) = seen.files.get(culprit.path()).and_then(|seen| seen.named.as_ref()) {
+                what = format!("{what} (as {})", named.display());
+            }
+            refused.push(LearnFinding { what, why: format!("the sandbox does not grant it: {text}") });
+        }
+    }
+
+    /// Whether the job grants it already.
+    fn has(&self, grant: &FileGrant) -> bool {
+        let writes = self.job.write.iter().map(|path| FileGrant::Write(path.clone()));
+        let reads = self.job.read.iter().map(|path| FileGrant::Read(path.clone()));
+        writes.chain(reads).any(|own| own.covers(grant))
+    }
+
+    /// What the user's policy does not allow is not proposed: it would be taken away again.
+    fn hold_to_policy(&self, proposals: &mut Proposals) {
+        let within = |bound: &Option<Vec<PathBuf>>, path: &Path| {
+            bound.as_ref().is_none_or(|bound| bound.iter().any(|one| path.starts_with(real_path(one))))
+        };
+        let forbidden: Vec<PathBuf> = self.job.forbidden.iter().map(|path| real_path(path)).collect();
+        let mut outside = Vec::new();
+        proposals.files.retain(|proposal| {
+            let real = real_path(proposal.grant.path());
+            let is_allowed = within(&self.job.read_within, &real)
+                && (!proposal.grant.writes() || within(&self.job.write_within, &real))
+                && !forbidden.iter().any(|path| real.starts_with(path));
+            if !is_allowed {
+                outside.push(LearnFinding {
+                    what: real.display().to_string(),
+                    why: "your policy or the manifest forbids it".to_owned(),
+                });
+            }
+            is_allowed
+        });
+        proposals.findings.extend(outside);
+    }
+}
+
+/// Paths that arguments name, absolute ones, also behind `--flag=`.
+fn named_by(arguments: &[impl AsRef<OsStr>]) -> Vec<PathBuf> {
+    let texts = arguments.iter().filter_map(|argument| argument.as_ref().to_str());
+    let values = texts.map(|text| text.split_once('=').map_or(text, |(_, value)| value));
+    let paths = values.filter(|value| value.starts_with('/')).map(PathBuf::from);
+    // What is to be made has a folder to be made in.
+    paths
+        .filter(|path| path.parent().is_some_and(|parent| parent.parent().is_some() && parent.is_dir()))
+        .collect()
+}
+
+/// Where the trace of a rehearsal lies: in the state folder, which no run sees. It goes with this.
+struct RehearsalFolder(PathBuf);
+
+impl RehearsalFolder {
+    fn make() -> Result<Self, Refusal> {
+        let parent = user_folders::state().ok_or(Refusal::NoHome)?.join("rehearsals");
+        let folder = parent.join(uuid::Uuid::new_v4().to_string());
+        let mut builder = DirBuilder::new();
+        builder.recursive(true);
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.create(&folder).map_err(|source| Refusal::Folder { path: folder.clone(), source })?;
+        Ok(Self(folder))
+    }
+}
+
+impl Drop for RehearsalFolder {
+    fn drop(&mut self) {
+        // What is left of it is a trace of nothing that happened.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
