@@ -7,6 +7,7 @@ use crate::draft::{DraftEntry, ManifestDraft};
 use crate::observation::SeenHost;
 use crate::places::LearnPlaces;
 use crate::proposal::{FileGrant, FileProposal, HostProposal};
+use crate::raised_limits::RaisedLimit;
 
 impl ManifestDraft {
     /// Adds a grant of files, unless the draft gives it already. Whether it was added.
@@ -54,6 +55,15 @@ impl ManifestDraft {
     pub fn has_host(&self, host: &SeenHost) -> bool {
         let Ok(text) = self.to_text() else { return false };
         Manifest::parse(&text).is_ok_and(|manifest| grants_host(&manifest, host))
+    }
+
+    /// Declares a limit that had to be raised.
+    pub fn raise_limit(&mut self, limit: &RaisedLimit) {
+        let resources = self.rest.entry("resources").or_insert_with(|| json!({}));
+        if let Some(resources) = resources.as_object_mut() {
+            resources.insert(limit.key.to_owned(), json!(limit.value));
+        }
+        self.about.push(format!("resources.{}: {}", limit.key, limit.evidence));
     }
 
     /// Adds a variable, unless it is there. Whether it was added.

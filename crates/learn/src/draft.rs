@@ -35,7 +35,7 @@ pub struct ManifestDraft {
     /// How it is started, where it has one way only.
     pub entrypoint: Option<DraftEntry<Value>>,
     /// All else that a manifest held which this one continues, as it was.
-    rest: Map<String, Value>,
+    pub(crate) rest: Map<String, Value>,
 }
 
 /// One entry and why it is there.

@@ -51,13 +51,17 @@ mod accepted;
 mod draft;
 mod never_granted;
 mod observation;
+mod outcome;
 mod places;
 mod proposal;
+mod raised_limits;
 mod rehearse;
 
 pub use draft::{DraftEntry, DraftError, ManifestDraft};
 pub use never_granted::why_never;
 pub use observation::{FileUse, HostUse, MOST_FILES, MOST_HOSTS, ObservationSink, Observations, SeenHost};
+pub use outcome::{RunOutcome, SteadyParts};
 pub use places::LearnPlaces;
 pub use proposal::{FileGrant, FileProposal, GrantWidth, HostProposal, LearnFinding, Proposals};
+pub use raised_limits::RaisedLimit;
 pub use rehearse::{MOST_ROUNDS, Rehearsal, RehearsalObserver, RehearsalResult, RehearsedRun};

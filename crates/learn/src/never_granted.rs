@@ -56,7 +56,7 @@ fn why_never_path(path: &Path, places: &LearnPlaces) -> Option<String> {
     if let Some(says) = path.to_str().and_then(sensitive_place) {
         return Some(says.to_owned());
     }
-    if OF_KERNEL.iter().any(|place| path.starts_with(place)) {
+    if is_of_kernel(path) {
         return Some("the sandbox has its own".to_owned());
     }
     if SHARED.iter().any(|place| path == Path::new(place)) {
@@ -74,6 +74,11 @@ fn why_never_path(path: &Path, places: &LearnPlaces) -> Option<String> {
         }
     }
     None
+}
+
+/// Whether a path lies where the kernel shows itself.
+pub(crate) fn is_of_kernel(path: &Path) -> bool {
+    OF_KERNEL.iter().any(|place| path.starts_with(place))
 }
 
 /// What a folder holds that must not be granted with it.

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 
 use skillsandbox_manifest::{DomainPattern, Protocol};
 use skillsandbox_run::real_path;
+use skillsandbox_tracer::sensitive_place;
 
-use crate::never_granted::why_never;
+use crate::never_granted::{is_of_kernel, why_never};
 use crate::observation::{FileUse, HostUse, Observations, SeenHost};
 use crate::places::LearnPlaces;
 
@@ -190,6 +191,9 @@ impl Proposals {
             if !seen.writes() && path.starts_with(&places.skill) {
                 continue;
             }
+            if is_of_kernel(path) && !is_sensitive_of_kernel(path, seen) {
+                continue;
+            }
             let exact = FileGrant::Read(path.clone());
             if let Some(why) = why_never_one(&exact, places) {
                 self.finding(path.display().to_string(), why);
@@ -275,6 +279,12 @@ impl Proposals {
 /// A single place is judged without looking into it.
 fn why_never_one(grant: &FileGrant, places: &LearnPlaces) -> Option<String> {
     if grant.path().is_dir() { None } else { why_never(grant, places) }
+}
+
+/// Whether a finding should tell of a file of the kernel. Programs look at many of them, find the sandbox's own or nothing, and go on.
+fn is_sensitive_of_kernel(path: &Path, seen: &FileUse) -> bool {
+    let says = path.to_str().and_then(sensitive_place);
+    says.is_some() && (seen.writes() || !path.starts_with("/sys"))
 }
 
 /// Addresses that lead to the machine itself, or to what only it should reach.

@@ -11,12 +11,21 @@ use skillsandbox_run::{
 };
 use skillsandbox_terms::ObserveLevel;
 
+use crate::never_granted::why_never;
 use crate::observation::{ObservationSink, Observations};
+use crate::outcome::{RunOutcome, SteadyParts};
 use crate::places::LearnPlaces;
 use crate::proposal::{FileGrant, LearnFinding, Proposals};
+use crate::raised_limits::{RaisedLimit, raise_limits};
 
 /// Most rounds. What a program wants only after so many refusals, it is seen wanting when it is learnt again.
 pub const MOST_ROUNDS: usize = 5;
+/// Most times that limits are raised in one round.
+const MOST_RAISES: usize = 2;
+/// Most grants that are tried without.
+const MOST_DOUBTED: usize = 16;
+/// Where the system keeps what is not in every sandbox.
+const OF_SYSTEM: [&str; 4] = ["/etc", "/var", "/run", "/usr"];
 /// Most bytes of each output that are kept of a rehearsal.
 const MOST_OUTPUT: usize = 1 << 20;
 
@@ -30,6 +39,11 @@ pub trait RehearsalObserver {
     /// A round has shown that this is wanted, too.
     fn wanted(&mut self, grants: &[FileGrant]) {
         let _ = grants;
+    }
+
+    /// So many grants are tried without, one after the other.
+    fn doubted(&mut self, count: usize) {
+        let _ = count;
     }
 }
 
@@ -76,6 +90,19 @@ pub struct RehearsalResult {
     pub seen: Observations,
     /// What is proposed.
     pub proposals: Proposals,
+    /// What was wanted of the system, and made no difference.
+    pub done_without: Vec<FileGrant>,
+    /// Limits that had to be raised.
+    pub raised: Vec<RaisedLimit>,
+}
+
+/// What is known between rounds.
+#[derive(Debug, Default)]
+struct LearnState {
+    granted: BTreeSet<FileGrant>,
+    refused: Vec<(PathBuf, LearnFinding)>,
+    seen: Observations,
+    raised: Vec<RaisedLimit>,
 }
 
 impl Rehearsal {
@@ -91,36 +118,93 @@ impl Rehearsal {
     /// # Errors
     /// A job that is refused as it is.
     pub fn learn(&self, observer: &mut dyn RehearsalObserver) -> Result<RehearsalResult, Refusal> {
-        let mut granted: BTreeSet<FileGrant> = BTreeSet::new();
-        let mut refused: Vec<LearnFinding> = Vec::new();
-        let mut seen = Observations::default();
+        let mut state = LearnState::default();
+        let mut rehearsal = self.clone();
+        // Programs ask whether a file is there before they open it, which nobody sees. The person named these.
+        let named = named_by(&self.job.arguments).into_iter().filter(|path| path.exists());
+        let named = named.map(FileGrant::Read).filter(|grant| why_never(grant, &self.places).is_none());
+        state.granted.extend(named.filter(|grant| !self.has(grant)));
         let mut rounds = 0;
         loop {
             rounds += 1;
             observer.round(rounds);
-            let last = self.run_granted(&mut granted, &mut refused, &seen)?;
-            seen.merge(&last.seen);
-            let mut proposals = Proposals::of(&seen, &self.places);
-            self.hold_to_policy(&mut proposals);
-            proposals.findings.extend(refused.iter().cloned());
-            let may = |grant: &FileGrant| {
-                !self.has(grant)
-                    && !granted.iter().any(|known| known.covers(grant))
-                    && !refused.iter().any(|finding| Path::new(&finding.what) == grant.path())
-            };
-            let new: Vec<FileGrant> =
-                proposals.files.iter().map(|one| one.grant.clone()).filter(|grant| may(grant)).collect();
+            let mut last = rehearsal.run_granted(&mut state)?;
+            for _ in 0..MOST_RAISES {
+                let raised = raise_limits(&mut rehearsal.job, &last.exit);
+                if raised.is_empty() {
+                    break;
+                }
+                state.raised.retain(|old| !raised.iter().any(|new| new.key == old.key));
+                state.raised.extend(raised);
+                last = rehearsal.run_granted(&mut state)?;
+            }
+            state.seen.merge(&last.seen);
+            let mut proposals = rehearsal.propose(&state);
+            let new: Vec<FileGrant> = proposals.files.iter().map(|one| one.grant.clone()).collect();
+            let new: Vec<FileGrant> = new
+                .into_iter()
+                .filter(|grant| !self.has(grant) && !state.granted.iter().any(|known| known.covers(grant)))
+                .collect();
             let is_settled = new.is_empty();
             if is_settled || rounds == MOST_ROUNDS || self.stop.is_stopped() {
-                let is_refused = |path: &Path| refused.iter().any(|one| Path::new(&one.what) == path);
-                proposals.files.retain(|one| !is_refused(one.grant.path()));
-                proposals.findings.sort();
-                proposals.findings.dedup();
-                return Ok(RehearsalResult { rounds, is_settled, last, seen, proposals });
+                let done_without = rehearsal.drop_needless(&mut proposals, observer)?;
+                let LearnState { seen, raised, .. } = state;
+                return Ok(RehearsalResult {
+                    rounds,
+                    is_settled,
+                    last,
+                    seen,
+                    proposals,
+                    done_without,
+                    raised,
+                });
             }
             observer.wanted(&new);
-            granted.extend(new);
+            state.granted.extend(new);
         }
+    }
+
+    /// What would be granted for what was seen, as far as policy and sandbox let it.
+    fn propose(&self, state: &LearnState) -> Proposals {
+        let mut proposals = Proposals::of(&state.seen, &self.places);
+        self.hold_to_policy(&mut proposals);
+        proposals.files.retain(|one| !state.refused.iter().any(|(path, _)| path == one.grant.path()));
+        proposals.findings.extend(state.refused.iter().map(|(_, finding)| finding.clone()));
+        proposals.findings.sort();
+        proposals.findings.dedup();
+        proposals
+    }
+
+    /// Takes out what the system keeps outside of what every sandbox has, where the run comes to the same without: programs look at many such
+    /// files and go on if they are not there.
+    fn drop_needless(
+        &self,
+        proposals: &mut Proposals,
+        observer: &mut dyn RehearsalObserver,
+    ) -> Result<Vec<FileGrant>, Refusal> {
+        let mut kept: BTreeSet<FileGrant> =
+            proposals.files.iter().map(|one| one.grant.clone()).filter(|grant| !self.has(grant)).collect();
+        let doubtful: Vec<FileGrant> =
+            kept.iter().filter(|grant| is_systems(grant.path())).take(MOST_DOUBTED).cloned().collect();
+        if doubtful.is_empty() || self.stop.is_stopped() {
+            return Ok(Vec::new());
+        }
+        observer.doubted(doubtful.len());
+        let whole = RunOutcome::of(&self.run_once(&kept)?);
+        let again = RunOutcome::of(&self.run_once(&kept)?);
+        let steady = SteadyParts::of(&whole, &again);
+        let mut dropped = Vec::new();
+        for grant in doubtful {
+            kept.remove(&grant);
+            let without = RunOutcome::of(&self.run_once(&kept)?);
+            if !self.stop.is_stopped() && whole.is_same_but(&without, steady, grant.path()) {
+                dropped.push(grant);
+            } else {
+                kept.insert(grant);
+            }
+        }
+        proposals.files.retain(|one| !dropped.contains(&one.grant));
+        Ok(dropped)
     }
 
     /// One run with these grants besides the job's own.
@@ -160,29 +244,22 @@ impl Rehearsal {
     }
 
     /// One run; of grants that a sandbox refuses, such as those that lead through a link that a skill has made, it goes on without.
-    fn run_granted(
-        &self,
-        granted: &mut BTreeSet<FileGrant>,
-        refused: &mut Vec<LearnFinding>,
-        seen: &Observations,
-    ) -> Result<RehearsedRun, Refusal> {
+    fn run_granted(&self, state: &mut LearnState) -> Result<RehearsedRun, Refusal> {
         // Each time one goes at least.
         loop {
-            let refusal = match self.run_once(granted) {
-                Err(refusal) if !granted.is_empty() && !self.stop.is_stopped() => refusal,
+            let refusal = match self.run_once(&state.granted) {
+                Err(refusal) if !state.granted.is_empty() && !self.stop.is_stopped() => refusal,
                 ended => return ended,
             };
             let text = refusal.to_string();
-            let named = granted.iter().find(|grant| text.contains(&grant.path().display().to_string()));
-            let Some(culprit) = named.or_else(|| granted.iter().next_back()).cloned() else {
+            let named = state.granted.iter().find(|grant| text.contains(&grant.path().display().to_string()));
+            let Some(culprit) = named.or_else(|| state.granted.iter().next_back()).cloned() else {
                 return Err(refusal);
             };
-            granted.remove(&culprit);
-            let mut what = culprit.path().display().to_string();
-            if let Some(named) = seen.files.get(culprit.path()).and_then(|seen| seen.named.as_ref()) {
-                what = format!("{what} (as {})", named.display());
-            }
-            refused.push(LearnFinding { what, why: format!("the sandbox does not grant it: {text}") });
+            state.granted.remove(&culprit);
+            let what = culprit.path().display().to_string();
+            let why = format!("the sandbox does not grant it: {text}");
+            state.refused.push((culprit.path().to_owned(), LearnFinding { what, why }));
         }
     }
 
@@ -215,6 +292,11 @@ impl Rehearsal {
         });
         proposals.findings.extend(outside);
     }
+}
+
+/// Whether something belongs to the system, and to no person. What others put into its folders for temporary files does not.
+fn is_systems(path: &Path) -> bool {
+    OF_SYSTEM.iter().any(|place| path.starts_with(place)) && !path.starts_with("/var/tmp")
 }
 
 /// Paths that arguments name, absolute ones, also behind `--flag=`.

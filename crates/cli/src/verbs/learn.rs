@@ -145,6 +145,7 @@ impl LearnArgs {
         for name in skill.granted().env.iter().map(ToString::to_string) {
             draft.grant_variable(&name, "named by --env");
         }
+        result.raised.iter().for_each(|limit| draft.raise_limit(limit));
         let text = draft.to_text().context("no manifest is written")?;
         let written = if is_accepted { destination.write(&text)? } else { destination.write_draft(&text)? };
         let went_well = result.last.exit.exit_code == Some(0);

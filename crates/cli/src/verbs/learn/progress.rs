@@ -27,6 +27,12 @@ impl RehearsalObserver for RoundProgress {
         }
     }
 
+    fn doubted(&mut self, count: usize) {
+        if self.is_shown {
+            message(&format!("is it needed? {count} of them are tried without ..."));
+        }
+    }
+
     fn wanted(&mut self, grants: &[FileGrant]) {
         if !self.is_shown {
             return;

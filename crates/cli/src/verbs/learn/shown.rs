@@ -34,11 +34,19 @@ pub(super) fn text(result: &RehearsalResult, written: &Path, is_accepted: bool) 
             (None, None) => "did not end".to_owned(),
         };
         message(&format!("{YELLOW}in the last rehearsal the skill {how}{RESET}; it said:"));
-        let said = String::from_utf8_lossy(&result.last.stderr);
+        let last = &result.last;
+        let said = if last.stderr.is_empty() { &last.stdout } else { &last.stderr };
+        let said = String::from_utf8_lossy(said);
         let lines: Vec<&str> = said.lines().filter(|line| !line.trim().is_empty()).collect();
         for line in lines.iter().skip(lines.len().saturating_sub(MOST_LINES)) {
             message(&format!("  {}", visible(line)));
         }
+    }
+    for grant in &result.done_without {
+        message(&format!("looked for and done without: {}", visible(&grant.path().display().to_string())));
+    }
+    for limit in &result.raised {
+        message(&format!("raised: resources.{} to {} ({})", limit.key, limit.value, limit.evidence));
     }
     for limit in &exit.limits_hit {
         message(&format!(
