@@ -48,7 +48,10 @@
 #![forbid(unsafe_code)]
 
 mod accepted;
+mod compare;
+mod convert;
 mod draft;
+mod init;
 mod never_granted;
 mod observation;
 mod outcome;
@@ -56,8 +59,13 @@ mod places;
 mod proposal;
 mod raised_limits;
 mod rehearse;
+mod static_facts;
+mod verify;
 
+pub use compare::{ManifestDifference, observe_trace};
+pub use convert::{ConvertError, ConvertedSkill, convert_toml};
 pub use draft::{DraftEntry, DraftError, ManifestDraft};
+pub use init::init_draft;
 pub use never_granted::why_never;
 pub use observation::{FileUse, HostUse, MOST_FILES, MOST_HOSTS, ObservationSink, Observations, SeenHost};
 pub use outcome::{RunOutcome, SteadyParts};
@@ -65,3 +73,5 @@ pub use places::LearnPlaces;
 pub use proposal::{FileGrant, FileProposal, GrantWidth, HostProposal, LearnFinding, Proposals};
 pub use raised_limits::RaisedLimit;
 pub use rehearse::{MOST_ROUNDS, Rehearsal, RehearsalObserver, RehearsalResult, RehearsedRun};
+pub use static_facts::StaticFacts;
+pub use verify::{DeclaredGrant, Necessity};

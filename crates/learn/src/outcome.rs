@@ -41,10 +41,24 @@ impl RunOutcome {
     /// Whether another run came to the same. What changes from run to run by itself is not compared.
     #[must_use]
     pub fn is_same(&self, other: &Self, steady: SteadyParts) -> bool {
-        self.exit_code == other.exit_code
-            && self.signal == other.signal
-            && (!steady.stdout || self.stdout == other.stdout)
-            && (!steady.changed || self.changed == other.changed)
+        self.difference(other, steady).is_none()
+    }
+
+    /// In what another run differs, in words.
+    #[must_use]
+    pub fn difference(&self, other: &Self, steady: SteadyParts) -> Option<String> {
+        let code = |outcome: &Self| match (outcome.exit_code, outcome.signal) {
+            (Some(code), _) => format!("exit code {code}"),
+            (None, Some(signal)) => format!("signal {signal}"),
+            (None, None) => "no end".to_owned(),
+        };
+        if (self.exit_code, self.signal) != (other.exit_code, other.signal) {
+            return Some(format!("{} instead of {}", code(other), code(self)));
+        }
+        if steady.stdout && self.stdout != other.stdout {
+            return Some("it prints something else".to_owned());
+        }
+        (steady.changed && self.changed != other.changed).then(|| "it changes other files".to_owned())
     }
 }
 

@@ -284,7 +284,8 @@ fn why_never_one(grant: &FileGrant, places: &LearnPlaces) -> Option<String> {
 /// Whether a finding should tell of a file of the kernel. Programs look at many of them, find the sandbox's own or nothing, and go on.
 fn is_sensitive_of_kernel(path: &Path, seen: &FileUse) -> bool {
     let says = path.to_str().and_then(sensitive_place);
-    says.is_some() && (seen.writes() || !path.starts_with("/sys"))
+    let is_switch = path.starts_with("/sys") || path.starts_with("/proc/sys");
+    says.is_some() && (seen.writes() || !is_switch)
 }
 
 /// Addresses that lead to the machine itself, or to what only it should reach.

@@ -1,6 +1,7 @@
 //! `skillsandbox learn`: a manifest from what a skill is seen to need.
 
-mod destination;
+mod checked;
+pub(in crate::verbs) mod destination;
 mod progress;
 mod review;
 mod shown;
@@ -12,8 +13,9 @@ use std::time::Duration;
 use anyhow::Context as _;
 use clap::Args;
 use skillsandbox_learn::{LearnPlaces, Rehearsal, RehearsalResult};
+use skillsandbox_manifest::Manifest;
 use skillsandbox_run::{
-    LoadChoice, LoadedSkill, Refusal, ScanAdmission, SkillCall, UserPolicy, read_parameters,
+    LoadChoice, LoadedSkill, ManifestOrigin, Refusal, ScanAdmission, SkillCall, UserPolicy, read_parameters,
 };
 
 use super::running::grants::{GrantFlags, NarrowFlags};
@@ -39,7 +41,9 @@ Exit codes: 0 the manifest is written and the skill ended well with it, 1 only a
 Examples:
   skillsandbox learn ./skills/pdf --workspace . -- python3 scripts/fill.py in.pdf
   skillsandbox learn pdf --workspace ~/forms --yes-files -- python3 scripts/fill.py in.pdf
-  skillsandbox learn ./skills/weather --allow-host api.weather.test -- --city Oslo"
+  skillsandbox learn ./skills/weather --allow-host api.weather.test -- --city Oslo
+  skillsandbox learn --verify pdf --workspace ~/forms -- python3 scripts/fill.py in.pdf
+  skillsandbox learn --diff pdf --trace run.json"
 )]
 pub(crate) struct LearnArgs {
     /// An installed skill, by its name; or a skill's folder, written with a slash: ./skill
@@ -49,6 +53,18 @@ pub(crate) struct LearnArgs {
     /// Accept the files that were seen to be needed, without asking
     #[arg(long)]
     yes_files: bool,
+
+    /// Rehearse without each grant of the manifest, and say which are needed; write nothing
+    #[arg(long, conflicts_with_all = ["yes_files", "output", "diff"])]
+    verify: bool,
+
+    /// Show what is declared and unused, and what is used and undeclared; write nothing
+    #[arg(long, conflicts_with_all = ["yes_files", "output"])]
+    diff: bool,
+
+    /// Compare with this trace of an earlier run, instead of a rehearsal
+    #[arg(long, value_name = "FILE", requires = "diff")]
+    trace: Option<PathBuf>,
 
     /// Write the manifest to this file
     #[arg(long, value_name = "FILE")]
@@ -110,6 +126,12 @@ impl LearnArgs {
         };
         let skill = LoadedSkill::load_with(&target.folder, &choice, &policy)?;
         skill.remark().into_iter().for_each(|remark| message(&visible(remark)));
+        let workspace = choice.workspace.as_ref().map(skillsandbox_run::Workspace::folder);
+        let places = LearnPlaces::new(skill.folder(), workspace).ok_or(Refusal::NoHome)?;
+        if let Some(trace) = &self.trace {
+            let seen = checked::seen_in(trace, skill.manifest(), &places);
+            return Ok(seen.and_then(|seen| checked::diff(skill.manifest(), &seen, &places, self.format)));
+        }
         let admission =
             if self.skip_scan { ScanAdmission::DangerouslySkipped } else { ScanAdmission::Required };
         admission.admit(&skill)?;
@@ -119,13 +141,18 @@ impl LearnArgs {
         if self.timeout.is_some() {
             job.limits.timeout = self.timeout;
         }
-        let workspace = choice.workspace.as_ref().map(skillsandbox_run::Workspace::folder);
-        let places = LearnPlaces::new(skill.folder(), workspace).ok_or(Refusal::NoHome)?;
         let rehearsal = Rehearsal::new(job, places);
         if let Err(error) = signals::watch(&rehearsal.stop) {
             return Ok(Err(error));
         }
+        if self.verify {
+            return checked::verify(&rehearsal, &declared_manifest(&skill)?, self.format);
+        }
         let result = rehearsal.learn(&mut RoundProgress::new(self.format))?;
+        if self.diff {
+            let manifest = declared_manifest(&skill)?;
+            return Ok(checked::diff(&manifest, &result.seen, &rehearsal.places, self.format));
+        }
         Ok(self.conclude(&skill, &choice, &rehearsal, &result))
     }
 
@@ -156,4 +183,17 @@ impl LearnArgs {
         }
         Ok(if is_accepted && went_well { ExitAnswer::Yes } else { ExitAnswer::No })
     }
+}
+
+/// What is declared, without what the person adds for the rehearsal.
+fn declared_manifest(skill: &LoadedSkill) -> Result<Manifest, Refusal> {
+    Ok(match skill.origin() {
+        ManifestOrigin::Skill => Manifest::load(skill.folder())?,
+        ManifestOrigin::User(file) | ManifestOrigin::File(file) => Manifest::load_file(file)?,
+        ManifestOrigin::Defaults => {
+            let identity = skill.manifest().skill();
+            Manifest::safe_defaults(&identity.name.value, &identity.version.value)
+                .map_err(|fault| Refusal::Unscanned(fault.to_string()))?
+        }
+    })
 }

@@ -7,10 +7,12 @@ pub(crate) mod check_command;
 #[cfg(target_os = "linux")]
 pub(crate) mod check_path;
 pub(crate) mod completions;
+pub(crate) mod convert;
 pub(crate) mod doctor;
 pub(crate) mod exec;
 pub(crate) mod explain;
 pub(crate) mod history;
+pub(crate) mod init;
 pub(crate) mod inspect;
 #[cfg(target_os = "linux")]
 pub(crate) mod install;

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use skillsandbox_learn::{DraftEntry, ManifestDraft};
 use skillsandbox_manifest::{Manifest, SkillDoc};
-use skillsandbox_run::{LoadChoice, LoadedSkill, ManifestOrigin, SkillKey, UserManifests, skill_digest};
+use skillsandbox_run::{
+    LoadChoice, LoadedSkill, ManifestOrigin, Refusal, SkillKey, UserManifests, skill_digest,
+};
 
 /// Where a manifest is written.
 #[derive(Debug)]
@@ -28,12 +30,32 @@ impl ManifestDestination {
         if let Some(file) = output {
             return Ok(Self::File(file.to_owned()));
         }
-        let is_users = choice.installed.is_some() || matches!(skill.origin(), ManifestOrigin::User(_));
-        if !is_users {
-            return Ok(Self::File(skill.folder().join(Manifest::FILE_NAME)));
+        if matches!(skill.origin(), ManifestOrigin::User(_)) {
+            return Ok(Self::users(skill.folder(), choice)?);
         }
-        let key = SkillKey::of(skill.folder(), choice)?;
-        Ok(Self::User { key, digest: skill_digest(skill.folder())? })
+        Ok(Self::of_folder(skill.folder(), choice)?)
+    }
+
+    /// The user's own for an installed skill, else the skill's own.
+    pub(in crate::verbs) fn of_folder(folder: &Path, choice: &LoadChoice) -> Result<Self, Refusal> {
+        match choice.installed {
+            Some(_) => Self::users(folder, choice),
+            None => Ok(Self::File(folder.join(Manifest::FILE_NAME))),
+        }
+    }
+
+    fn users(folder: &Path, choice: &LoadChoice) -> Result<Self, Refusal> {
+        Ok(Self::User { key: SkillKey::of(folder, choice)?, digest: skill_digest(folder)? })
+    }
+
+    /// The manifest that is there.
+    pub(in crate::verbs) fn existing(&self) -> anyhow::Result<Option<PathBuf>> {
+        Ok(match self {
+            Self::File(file) => file.symlink_metadata().is_ok().then(|| file.clone()),
+            Self::User { key, .. } => {
+                UserManifests::open()?.find(&key.name, &key.source)?.map(|found| found.path)
+            }
+        })
     }
 
     /// What is there already, to be continued; else an empty one.
