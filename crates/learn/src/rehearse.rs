@@ -26,6 +26,8 @@ const MOST_RAISES: usize = 2;
 const MOST_DOUBTED: usize = 16;
 /// Where the system keeps what is not in every sandbox.
 const OF_SYSTEM: [&str; 4] = ["/etc", "/var", "/run", "/usr"];
+/// A path that nothing lies below.
+const NOWHERE: &str = "/nowhere";
 /// Most bytes of each output that are kept of a rehearsal.
 const MOST_OUTPUT: usize = 1 << 20;
 
@@ -60,6 +62,8 @@ pub struct Rehearsal {
     pub places: LearnPlaces,
     /// Ends a rehearsal from elsewhere.
     pub stop: StopHandle,
+    /// Variables of the job that nobody asked for: whether they are needed is tried.
+    pub doubted_variables: Vec<String>,
 }
 
 /// What one run in a rehearsal came to.
@@ -92,6 +96,8 @@ pub struct RehearsalResult {
     pub proposals: Proposals,
     /// What was wanted of the system, and made no difference.
     pub done_without: Vec<FileGrant>,
+    /// Variables of [`Rehearsal::doubted_variables`] that made no difference.
+    pub needless_variables: Vec<String>,
     /// Limits that had to be raised.
     pub raised: Vec<RaisedLimit>,
 }
@@ -109,7 +115,7 @@ impl Rehearsal {
     /// Of a job, for a skill and a user in these places.
     #[must_use]
     pub fn new(job: Job, places: LearnPlaces) -> Self {
-        Self { job, places, stop: StopHandle::new() }
+        Self { job, places, stop: StopHandle::new(), doubted_variables: Vec::new() }
     }
 
     /// Rehearses until nothing new is wanted, [`MOST_ROUNDS`] times at most. Nothing of this machine is changed, and nothing leaves it but
@@ -147,7 +153,8 @@ impl Rehearsal {
                 .collect();
             let is_settled = new.is_empty();
             if is_settled || rounds == MOST_ROUNDS || self.stop.is_stopped() {
-                let done_without = rehearsal.drop_needless(&mut proposals, observer)?;
+                let (done_without, needless_variables) =
+                    rehearsal.drop_needless(&mut proposals, &last, &state, observer)?;
                 let LearnState { seen, raised, .. } = state;
                 return Ok(RehearsalResult {
                     rounds,
@@ -156,6 +163,7 @@ impl Rehearsal {
                     seen,
                     proposals,
                     done_without,
+                    needless_variables,
                     raised,
                 });
             }
@@ -175,36 +183,64 @@ impl Rehearsal {
         proposals
     }
 
-    /// Takes out what the system keeps outside of what every sandbox has, where the run comes to the same without: programs look at many such
-    /// files and go on if they are not there.
+    /// Takes out what makes no difference: files that the system keeps outside of what every sandbox has, at which programs look and go on if
+    /// they are not there; and the variables that a skill without a manifest is handed.
     fn drop_needless(
         &self,
         proposals: &mut Proposals,
+        last: &RehearsedRun,
+        state: &LearnState,
         observer: &mut dyn RehearsalObserver,
-    ) -> Result<Vec<FileGrant>, Refusal> {
+    ) -> Result<(Vec<FileGrant>, Vec<String>), Refusal> {
         let mut kept: BTreeSet<FileGrant> =
             proposals.files.iter().map(|one| one.grant.clone()).filter(|grant| !self.has(grant)).collect();
         let doubtful: Vec<FileGrant> =
             kept.iter().filter(|grant| is_systems(grant.path())).take(MOST_DOUBTED).cloned().collect();
-        if doubtful.is_empty() || self.stop.is_stopped() {
-            return Ok(Vec::new());
+        let variables: Vec<String> =
+            self.job.allow_env.iter().filter(|name| self.doubted_variables.contains(name)).cloned().collect();
+        if doubtful.is_empty() && variables.is_empty() || self.stop.is_stopped() {
+            return Ok((Vec::new(), Vec::new()));
         }
-        observer.doubted(doubtful.len());
-        let whole = RunOutcome::of(&self.run_once(&kept)?);
-        let again = RunOutcome::of(&self.run_once(&kept)?);
-        let steady = SteadyParts::of(&whole, &again);
+        observer.doubted(doubtful.len() + variables.len());
+        let whole =
+            if kept == state.granted { RunOutcome::of(last) } else { RunOutcome::of(&self.run_once(&kept)?) };
+        // Only where something differs has it to be known what differs by itself.
+        let mut steady = None;
+        let mut is_same = |without: &RunOutcome, kept: &BTreeSet<FileGrant>, path: &Path| {
+            let all = SteadyParts { stdout: true, changed: true };
+            if self.stop.is_stopped() {
+                return Ok(false);
+            }
+            if whole.is_same_but(without, all, path) {
+                return Ok(true);
+            }
+            let steady = match steady {
+                Some(steady) => steady,
+                None => *steady.insert(SteadyParts::of(&whole, &RunOutcome::of(&self.run_once(kept)?))),
+            };
+            Ok::<bool, Refusal>(steady != all && whole.is_same_but(without, steady, path))
+        };
         let mut dropped = Vec::new();
         for grant in doubtful {
-            kept.remove(&grant);
-            let without = RunOutcome::of(&self.run_once(&kept)?);
-            if !self.stop.is_stopped() && whole.is_same_but(&without, steady, grant.path()) {
+            let mut fewer = kept.clone();
+            fewer.remove(&grant);
+            let without = RunOutcome::of(&self.run_once(&fewer)?);
+            if is_same(&without, &kept, grant.path())? {
+                kept = fewer;
                 dropped.push(grant);
-            } else {
-                kept.insert(grant);
             }
         }
         proposals.files.retain(|one| !dropped.contains(&one.grant));
-        Ok(dropped)
+        let mut needless = Vec::new();
+        for name in variables {
+            let mut fewer = self.clone();
+            fewer.job.allow_env.retain(|own| *own != name && !needless.contains(own));
+            let without = RunOutcome::of(&fewer.run_once(&kept)?);
+            if is_same(&without, &kept, Path::new(NOWHERE))? {
+                needless.push(name);
+            }
+        }
+        Ok((dropped, needless))
     }
 
     /// One run with these grants besides the job's own.

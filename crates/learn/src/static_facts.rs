@@ -88,6 +88,10 @@ impl StaticFacts {
             facts.read_file(&file);
         }
         for seen in &report.capabilities {
+            // What a document shows is not what a script does.
+            if !facts.scripts.contains_key(&seen.file) {
+                continue;
+            }
             let place = format!("{}:{}", seen.file, seen.line);
             match seen.capability {
                 Capability::ReadsNamedSecret => add(&mut facts.variables, &seen.object, place),
@@ -97,7 +101,9 @@ impl StaticFacts {
                     }
                 }
                 Capability::RunsPrograms => {
-                    if let Some(program) = seen.object.split_whitespace().next() {
+                    if let Some(program) =
+                        seen.object.split_whitespace().next().filter(|word| !word.starts_with('-'))
+                    {
                         add(&mut facts.programs, program, place);
                     }
                 }

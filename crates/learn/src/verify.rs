@@ -70,7 +70,7 @@ impl Rehearsal {
         match compare(without.clone()) {
             Ok(None) => Necessity::NotNeeded,
             // Such as a working directory that lies in it.
-            Err(refusal) => Necessity::Needed(format!("it is refused without: {refusal}")),
+            Err(refusal) => Necessity::Needed(format!("it does not start: {refusal}")),
             Ok(Some(difference)) => {
                 if let DeclaredGrant::File(FileGrant::Write(path)) = grant
                     && path.exists()

@@ -27,6 +27,9 @@ use destination::ManifestDestination;
 use progress::RoundProgress;
 use review::Review;
 
+/// The variables that a skill without a manifest is handed.
+const HANDED: [&str; 2] = ["LANG", "PATH"];
+
 /// Rehearse a skill in the sandbox, and write the manifest of what it needs
 #[derive(Debug, Args)]
 #[command(
@@ -141,7 +144,10 @@ impl LearnArgs {
         if self.timeout.is_some() {
             job.limits.timeout = self.timeout;
         }
-        let rehearsal = Rehearsal::new(job, places);
+        let mut rehearsal = Rehearsal::new(job, places);
+        if *skill.origin() == ManifestOrigin::Defaults {
+            rehearsal.doubted_variables = HANDED.map(str::to_owned).to_vec();
+        }
         if let Err(error) = signals::watch(&rehearsal.stop) {
             return Ok(Err(error));
         }
@@ -165,7 +171,7 @@ impl LearnArgs {
         result: &RehearsalResult,
     ) -> anyhow::Result<ExitAnswer> {
         let destination = ManifestDestination::find(skill, choice, self.output.as_deref())?;
-        let mut draft = destination.draft(skill)?;
+        let mut draft = destination.draft(skill, &result.needless_variables)?;
         let review = Review::new(self.yes_files, self.format);
         review.show_findings(result);
         let is_accepted = review.accept(&mut draft, result, &rehearsal.places)?;

@@ -11,6 +11,8 @@ use skillsandbox_run::{
     LoadChoice, LoadedSkill, ManifestOrigin, Refusal, SkillKey, UserManifests, skill_digest,
 };
 
+use super::HANDED;
+
 /// Where a manifest is written.
 #[derive(Debug)]
 pub(in crate::verbs) enum ManifestDestination {
@@ -59,7 +61,11 @@ impl ManifestDestination {
     }
 
     /// What is there already, to be continued; else an empty one.
-    pub(in crate::verbs) fn draft(&self, skill: &LoadedSkill) -> anyhow::Result<ManifestDraft> {
+    pub(in crate::verbs) fn draft(
+        &self,
+        skill: &LoadedSkill,
+        needless_variables: &[String],
+    ) -> anyhow::Result<ManifestDraft> {
         let file = match (self, skill.origin()) {
             (Self::File(file), _) if file.is_file() => Some(file.clone()),
             (_, ManifestOrigin::Skill) => Some(skill.folder().join(Manifest::FILE_NAME)),
@@ -73,7 +79,7 @@ impl ManifestDestination {
                     fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
                 ManifestDraft::continuing(&manifest, &text)
             }
-            None => fresh_draft(skill),
+            None => fresh_draft(skill, needless_variables),
         };
         draft.about =
             vec!["Learnt by `skillsandbox learn`. Above each entry stands what was seen.".to_owned()];
@@ -109,8 +115,8 @@ impl ManifestDestination {
     }
 }
 
-/// One for a skill without a manifest: what every such skill is handed stays.
-fn fresh_draft(skill: &LoadedSkill) -> ManifestDraft {
+/// One for a skill without a manifest: what every such skill is handed stays, where it makes a difference.
+fn fresh_draft(skill: &LoadedSkill, needless_variables: &[String]) -> ManifestDraft {
     let front = SkillDoc::load(skill.folder()).ok().and_then(|(doc, _)| doc.front_matter);
     let description = front.as_ref().and_then(|front| front.description.as_ref());
     let version = front.as_ref().and_then(|front| front.version.as_ref());
@@ -120,8 +126,10 @@ fn fresh_draft(skill: &LoadedSkill) -> ManifestDraft {
         version.map(|version| version.value.as_str()),
         description.map(|text| text.value.as_str()),
     );
-    for name in ["LANG", "PATH"] {
-        draft.env.push(DraftEntry::new(name.to_owned(), ["what every skill without a manifest is handed"]));
+    for name in HANDED.iter().filter(|name| !needless_variables.iter().any(|one| one == *name)) {
+        draft
+            .env
+            .push(DraftEntry::new((*name).to_owned(), ["without it, the rehearsal came to something else"]));
     }
     draft
 }
