@@ -25,6 +25,12 @@ impl LearnPlaces {
         Some(Self { skill: real_path(skill), home, workspace: workspace.map(real_path) })
     }
 
+    /// The same with a home of the caller's choice. All of them without links.
+    #[must_use]
+    pub fn at(skill: &Path, home: &Path, workspace: Option<&Path>) -> Self {
+        Self { skill: skill.to_owned(), home: home.to_owned(), workspace: workspace.map(Path::to_owned) }
+    }
+
     /// The bases of a manifest's grants.
     #[must_use]
     pub fn bases(&self) -> GrantBases {

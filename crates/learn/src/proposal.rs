@@ -137,6 +137,9 @@ pub struct Proposals {
     pub hosts: Vec<HostProposal>,
     /// What is not proposed.
     pub findings: Vec<LearnFinding>,
+    /// Folders that are there, and that a program tried to make on its way: a rehearsal shows them, so that it goes on. Nothing of them is
+    /// proposed.
+    pub(crate) ways: Vec<PathBuf>,
 }
 
 /// What was seen for a grant, before it is put into words.
@@ -184,7 +187,9 @@ impl Proposals {
                 continue;
             }
             // Programs make all folders on the way; one that is there is only not seen yet.
-            if seen.is_made_folder && !seen.is_changed && !seen.is_renamed && !seen.is_read && path.is_dir() {
+            if seen.is_made_folder && seen.is_denied && !seen.is_changed && !seen.is_renamed && path.is_dir()
+            {
+                self.ways.push(path.clone());
                 continue;
             }
             // It is always there to be read.

@@ -96,8 +96,8 @@ pub struct RehearsalResult {
     pub proposals: Proposals,
     /// What was wanted of the system, and made no difference.
     pub done_without: Vec<FileGrant>,
-    /// Variables of [`Rehearsal::doubted_variables`] that made no difference.
-    pub needless_variables: Vec<String>,
+    /// Variables of [`Rehearsal::doubted_variables`] that made a difference.
+    pub needed_variables: Vec<String>,
     /// Limits that had to be raised.
     pub raised: Vec<RaisedLimit>,
 }
@@ -146,14 +146,17 @@ impl Rehearsal {
             }
             state.seen.merge(&last.seen);
             let mut proposals = rehearsal.propose(&state);
-            let new: Vec<FileGrant> = proposals.files.iter().map(|one| one.grant.clone()).collect();
+            let ways = proposals.ways.iter().cloned().map(FileGrant::Read);
+            let ways = ways.filter(|way| why_never(way, &self.places).is_none());
+            let new: Vec<FileGrant> =
+                proposals.files.iter().map(|one| one.grant.clone()).chain(ways).collect();
             let new: Vec<FileGrant> = new
                 .into_iter()
                 .filter(|grant| !self.has(grant) && !state.granted.iter().any(|known| known.covers(grant)))
                 .collect();
             let is_settled = new.is_empty();
             if is_settled || rounds == MOST_ROUNDS || self.stop.is_stopped() {
-                let (done_without, needless_variables) =
+                let (done_without, needed_variables) =
                     rehearsal.drop_needless(&mut proposals, &last, &state, observer)?;
                 let LearnState { seen, raised, .. } = state;
                 return Ok(RehearsalResult {
@@ -163,7 +166,7 @@ impl Rehearsal {
                     seen,
                     proposals,
                     done_without,
-                    needless_variables,
+                    needed_variables,
                     raised,
                 });
             }
@@ -231,16 +234,18 @@ impl Rehearsal {
             }
         }
         proposals.files.retain(|one| !dropped.contains(&one.grant));
-        let mut needless = Vec::new();
+        let (mut needless, mut needed) = (Vec::new(), Vec::new());
         for name in variables {
             let mut fewer = self.clone();
             fewer.job.allow_env.retain(|own| *own != name && !needless.contains(own));
             let without = RunOutcome::of(&fewer.run_once(&kept)?);
             if is_same(&without, &kept, Path::new(NOWHERE))? {
                 needless.push(name);
+            } else {
+                needed.push(name);
             }
         }
-        Ok((dropped, needless))
+        Ok((dropped, needed))
     }
 
     /// One run with these grants besides the job's own.

@@ -171,7 +171,7 @@ impl LearnArgs {
         result: &RehearsalResult,
     ) -> anyhow::Result<ExitAnswer> {
         let destination = ManifestDestination::find(skill, choice, self.output.as_deref())?;
-        let mut draft = destination.draft(skill, &result.needless_variables)?;
+        let mut draft = destination.draft(skill, &result.needed_variables)?;
         let review = Review::new(self.yes_files, self.format);
         review.show_findings(result);
         let is_accepted = review.accept(&mut draft, result, &rehearsal.places)?;

@@ -4,14 +4,12 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use skillsandbox_learn::{DraftEntry, ManifestDraft};
 use skillsandbox_manifest::{Manifest, SkillDoc};
 use skillsandbox_run::{
     LoadChoice, LoadedSkill, ManifestOrigin, Refusal, SkillKey, UserManifests, skill_digest,
 };
-
-use super::HANDED;
 
 /// Where a manifest is written.
 #[derive(Debug)]
@@ -64,7 +62,7 @@ impl ManifestDestination {
     pub(in crate::verbs) fn draft(
         &self,
         skill: &LoadedSkill,
-        needless_variables: &[String],
+        needed_variables: &[String],
     ) -> anyhow::Result<ManifestDraft> {
         let file = match (self, skill.origin()) {
             (Self::File(file), _) if file.is_file() => Some(file.clone()),
@@ -79,7 +77,7 @@ impl ManifestDestination {
                     fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
                 ManifestDraft::continuing(&manifest, &text)
             }
-            None => fresh_draft(skill, needless_variables),
+            None => fresh_draft(skill, needed_variables),
         };
         draft.about =
             vec!["Learnt by `skillsandbox learn`. Above each entry stands what was seen.".to_owned()];
@@ -116,7 +114,7 @@ impl ManifestDestination {
 }
 
 /// One for a skill without a manifest: what every such skill is handed stays, where it makes a difference.
-fn fresh_draft(skill: &LoadedSkill, needless_variables: &[String]) -> ManifestDraft {
+fn fresh_draft(skill: &LoadedSkill, needed_variables: &[String]) -> ManifestDraft {
     let front = SkillDoc::load(skill.folder()).ok().and_then(|(doc, _)| doc.front_matter);
     let description = front.as_ref().and_then(|front| front.description.as_ref());
     let version = front.as_ref().and_then(|front| front.version.as_ref());
@@ -126,10 +124,8 @@ fn fresh_draft(skill: &LoadedSkill, needless_variables: &[String]) -> ManifestDr
         version.map(|version| version.value.as_str()),
         description.map(|text| text.value.as_str()),
     );
-    for name in HANDED.iter().filter(|name| !needless_variables.iter().any(|one| one == *name)) {
-        draft
-            .env
-            .push(DraftEntry::new((*name).to_owned(), ["without it, the rehearsal came to something else"]));
+    for name in needed_variables {
+        draft.env.push(DraftEntry::new(name.clone(), ["without it, the rehearsal came to something else"]));
     }
     draft
 }
@@ -140,6 +136,10 @@ pub(in crate::verbs) fn replace(file: &Path, text: &str) -> anyhow::Result<()> {
     let mut name = file.as_os_str().to_owned();
     name.push(format!(".{}", uuid::Uuid::new_v4()));
     let new = PathBuf::from(name);
+    // As root, a device would be replaced as well.
+    if fs::symlink_metadata(file).is_ok_and(|found| !found.is_file() && !found.is_symlink()) {
+        bail!("{} is not a plain file", file.display());
+    }
     let mut out = fs::OpenOptions::new().write(true).create_new(true).open(&new).with_context(failed)?;
     let written = out.write_all(text.as_bytes()).and_then(|()| out.sync_all());
     let written = written.and_then(|()| fs::rename(&new, file));
