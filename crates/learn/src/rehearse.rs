@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::fs::DirBuilder;
 use std::path::{Path, PathBuf};
 
-use skillsandbox_manifest::user_folders;
+use skillsandbox_manifest::{EgressRule, user_folders};
 use skillsandbox_run::{
     Job, OutputTarget, Refusal, RunExit, RunOptions, StopHandle, Unrecorded, real_path, run,
 };
@@ -64,6 +64,10 @@ pub struct Rehearsal {
     pub stop: StopHandle,
     /// Variables of the job that nobody asked for: whether they are needed is tried.
     pub doubted_variables: Vec<String>,
+    /// What the job may reach, and a rehearsal may not.
+    closed: Vec<EgressRule>,
+    /// Grants of the job that a rehearsal does not have.
+    left_out: Vec<LearnFinding>,
 }
 
 /// What one run in a rehearsal came to.
@@ -113,9 +117,33 @@ struct LearnState {
 
 impl Rehearsal {
     /// Of a job, for a skill and a user in these places.
+    ///
+    /// What a manifest declares is the word of whoever wrote it. So hosts and sockets are closed, whatever the job has, until
+    /// [`open_to`](Self::open_to) opens what a person names; and grants that are never proposed ([`why_never`](crate::why_never)) are
+    /// taken out, and told among the findings.
     #[must_use]
-    pub fn new(job: Job, places: LearnPlaces) -> Self {
-        Self { job, places, stop: StopHandle::new(), doubted_variables: Vec::new() }
+    pub fn new(mut job: Job, places: LearnPlaces) -> Self {
+        let closed = std::mem::take(&mut job.egress);
+        job.unix_sockets.clear();
+        let mut left_out = Vec::new();
+        let mut may_stay = |grant: FileGrant| {
+            let is_own = !grant.writes() && places.skill == grant.path();
+            let why = why_never(&grant, &places).filter(|_| !is_own);
+            if let Some(why) = &why {
+                let what = grant.path().display().to_string();
+                left_out
+                    .push(LearnFinding { what, why: format!("declared, and no part of a rehearsal: {why}") });
+            }
+            why.is_none()
+        };
+        job.read.retain(|path| may_stay(FileGrant::Read(path.clone())));
+        job.write.retain(|path| may_stay(FileGrant::Write(path.clone())));
+        Self { job, places, stop: StopHandle::new(), doubted_variables: Vec::new(), closed, left_out }
+    }
+
+    /// Opens hosts that a person names, as far as the job may reach them.
+    pub fn open_to(&mut self, named: &[EgressRule]) {
+        self.job.egress.extend(self.closed.iter().filter(|rule| named.contains(rule)).cloned());
     }
 
     /// Rehearses until nothing new is wanted, [`MOST_ROUNDS`] times at most. Nothing of this machine is changed, and nothing leaves it but
@@ -180,6 +208,7 @@ impl Rehearsal {
         let mut proposals = Proposals::of(&state.seen, &self.places);
         self.hold_to_policy(&mut proposals);
         proposals.files.retain(|one| !state.refused.iter().any(|(path, _)| path == one.grant.path()));
+        proposals.findings.extend(self.left_out.iter().cloned());
         proposals.findings.extend(state.refused.iter().map(|(_, finding)| finding.clone()));
         proposals.findings.sort();
         proposals.findings.dedup();

@@ -62,9 +62,16 @@ impl Rehearsal {
 
     fn judge(&self, grant: &DeclaredGrant, whole: &RunOutcome, steady: SteadyParts) -> Necessity {
         let compare = |job: Job| {
-            let rehearsal = Self { job, ..self.clone() };
+            let mut rehearsal = self.clone();
+            rehearsal.job = job;
             rehearsal.run_once(&BTreeSet::new()).map(|run| whole.difference(&RunOutcome::of(&run), steady))
         };
+        if let DeclaredGrant::Host(rule) = grant
+            && !self.job.egress.contains(rule)
+        {
+            let why = "the network is closed in a rehearsal; --allow-host opens it".to_owned();
+            return Necessity::Unknown(why);
+        }
         let mut without = self.job.clone();
         take_out(&mut without, grant);
         match compare(without.clone()) {

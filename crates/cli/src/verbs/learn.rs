@@ -145,6 +145,7 @@ impl LearnArgs {
             job.limits.timeout = self.timeout;
         }
         let mut rehearsal = Rehearsal::new(job, places);
+        rehearsal.open_to(&choice.grants.egress);
         if *skill.origin() == ManifestOrigin::Defaults {
             rehearsal.doubted_variables = HANDED.map(str::to_owned).to_vec();
         }

@@ -36,8 +36,9 @@ pub(super) fn verify(
             message(&format!("  {mark}{}{RESET}  {word}", visible(&describe(grant, places))));
         }
     })?;
-    let needless =
-        verified.iter().filter(|(_, necessity)| !matches!(necessity, Necessity::Needed(_))).count();
+    let is_needless =
+        |necessity: &Necessity| matches!(necessity, Necessity::NotNeeded | Necessity::ReadIsEnough);
+    let needless = verified.iter().filter(|(_, necessity)| is_needless(necessity)).count();
     let shown = match format {
         OutputFormat::Text => {
             message(&match needless {
