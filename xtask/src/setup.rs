@@ -29,8 +29,8 @@ struct Manager {
     pip: &'static str,
 }
 
-/// Programs that the tests of the sandbox may count on. The last two make networks to test in.
-const PROGRAMS: [&str; 7] = ["python3", "git", "gcc", "curl", "openssl", "unshare", "ip"];
+/// Programs that the tests of the sandbox may count on. `strace` sees what programs do, as an oracle; the last two make networks to test in.
+const PROGRAMS: [&str; 8] = ["python3", "git", "gcc", "curl", "openssl", "strace", "unshare", "ip"];
 /// Besides where an ordinary user looks: some distributions keep `ip` where only root does.
 const ROOTS_PATH: &str = "/usr/sbin:/sbin";
 
@@ -40,7 +40,17 @@ const MANAGERS: &[Manager] = &[
         install: &["install", "--yes", "--no-install-recommends"],
         packages: &["libseccomp-dev"],
         refresh: &["update"],
-        programs: &["python3", "git", "gcc", "libc6-dev", "curl", "openssl", "util-linux", "iproute2"],
+        programs: &[
+            "python3",
+            "git",
+            "gcc",
+            "libc6-dev",
+            "curl",
+            "openssl",
+            "strace",
+            "util-linux",
+            "iproute2",
+        ],
         pip: "python3-pip",
     },
     Manager {
@@ -48,7 +58,7 @@ const MANAGERS: &[Manager] = &[
         install: &["install", "--assumeyes"],
         packages: &["libseccomp-devel", "libseccomp-static"],
         refresh: &[],
-        programs: &["python3", "git", "gcc", "curl", "openssl", "util-linux", "iproute"],
+        programs: &["python3", "git", "gcc", "curl", "openssl", "strace", "util-linux", "iproute"],
         pip: "python3-pip",
     },
     Manager {
@@ -56,7 +66,7 @@ const MANAGERS: &[Manager] = &[
         install: &["--sync", "--noconfirm", "--needed"],
         packages: &["libseccomp"],
         refresh: &["--sync", "--refresh"],
-        programs: &["python", "git", "gcc", "curl", "openssl", "util-linux", "iproute2"],
+        programs: &["python", "git", "gcc", "curl", "openssl", "strace", "util-linux", "iproute2"],
         pip: "python-pip",
     },
     Manager {
@@ -64,7 +74,17 @@ const MANAGERS: &[Manager] = &[
         install: &["add"],
         packages: &["libseccomp-dev", "libseccomp-static"],
         refresh: &["update"],
-        programs: &["python3", "git", "gcc", "musl-dev", "curl", "openssl", "util-linux", "iproute2"],
+        programs: &[
+            "python3",
+            "git",
+            "gcc",
+            "musl-dev",
+            "curl",
+            "openssl",
+            "strace",
+            "util-linux",
+            "iproute2",
+        ],
         pip: "py3-pip",
     },
     Manager {
@@ -72,7 +92,7 @@ const MANAGERS: &[Manager] = &[
         install: &["--non-interactive", "install"],
         packages: &["libseccomp-devel"],
         refresh: &["--non-interactive", "refresh"],
-        programs: &["python3", "git", "gcc", "curl", "openssl", "util-linux", "iproute2"],
+        programs: &["python3", "git", "gcc", "curl", "openssl", "strace", "util-linux", "iproute2"],
         pip: "python3-pip",
     },
 ];

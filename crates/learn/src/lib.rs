@@ -75,3 +75,8 @@ pub use raised_limits::RaisedLimit;
 pub use rehearse::{MOST_ROUNDS, Rehearsal, RehearsalObserver, RehearsalResult, RehearsedRun};
 pub use static_facts::StaticFacts;
 pub use verify::{DeclaredGrant, Necessity};
+
+/// The code of the README, run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

@@ -26,6 +26,8 @@ const MOST_RAISES: usize = 2;
 const MOST_DOUBTED: usize = 16;
 /// Where the system keeps what is not in every sandbox.
 const OF_SYSTEM: [&str; 4] = ["/etc", "/var", "/run", "/usr"];
+/// Most paths that arguments name.
+const MOST_NAMED: usize = 64;
 /// A path that nothing lies below.
 const NOWHERE: &str = "/nowhere";
 /// Most bytes of each output that are kept of a rehearsal.
@@ -369,15 +371,19 @@ fn is_systems(path: &Path) -> bool {
     OF_SYSTEM.iter().any(|place| path.starts_with(place)) && !path.starts_with("/var/tmp")
 }
 
-/// Paths that arguments name, absolute ones, also behind `--flag=`.
+/// Absolute paths that arguments name, also behind `--flag=` and in the words of a script.
 fn named_by(arguments: &[impl AsRef<OsStr>]) -> Vec<PathBuf> {
     let texts = arguments.iter().filter_map(|argument| argument.as_ref().to_str());
-    let values = texts.map(|text| text.split_once('=').map_or(text, |(_, value)| value));
-    let paths = values.filter(|value| value.starts_with('/')).map(PathBuf::from);
+    let words = texts
+        .flat_map(|text| std::iter::once(text).chain(text.split([' ', '\t', '\n', '\'', '"', ';', '='])));
+    let paths = words.filter(|word| word.starts_with('/')).map(PathBuf::from);
     // What is to be made has a folder to be made in.
+    let is_deep =
+        |path: &PathBuf| path.parent().is_some_and(|parent| parent.parent().is_some() && parent.is_dir());
+    let mut paths: Vec<PathBuf> = paths.filter(is_deep).take(MOST_NAMED).collect();
+    paths.sort();
+    paths.dedup();
     paths
-        .filter(|path| path.parent().is_some_and(|parent| parent.parent().is_some() && parent.is_dir()))
-        .collect()
 }
 
 /// Where the trace of a rehearsal lies: in the state folder, which no run sees. It goes with this.

@@ -45,12 +45,13 @@ impl Rehearsal {
         mut tell: impl FnMut(&DeclaredGrant, &Necessity),
     ) -> Result<Vec<(DeclaredGrant, Necessity)>, Refusal> {
         let none = BTreeSet::new();
-        let whole = RunOutcome::of(&self.run_once(&none)?);
-        let again = RunOutcome::of(&self.run_once(&none)?);
+        let declared = self.without_loan(grants);
+        let whole = RunOutcome::of(&declared.run_once(&none)?);
+        let again = RunOutcome::of(&declared.run_once(&none)?);
         let steady = SteadyParts::of(&whole, &again);
         let mut verified = Vec::new();
         for grant in grants {
-            let necessity = self.judge(grant, &whole, steady);
+            let necessity = declared.judge(grant, &whole, steady);
             tell(grant, &necessity);
             verified.push((grant.clone(), necessity));
             if self.stop.is_stopped() {
@@ -58,6 +59,19 @@ impl Rehearsal {
             }
         }
         Ok(verified)
+    }
+
+    /// A workspace is lent to be written as well. Whether the manifest's own grants in it are needed shows where it can only be read.
+    fn without_loan(&self, grants: &[DeclaredGrant]) -> Self {
+        let mut rehearsal = self.clone();
+        if let Some(workspace) = &self.places.workspace
+            && !grants.contains(&DeclaredGrant::File(FileGrant::Write(workspace.clone())))
+            && rehearsal.job.write.contains(workspace)
+        {
+            rehearsal.job.write.retain(|path| path != workspace);
+            rehearsal.job.read.push(workspace.clone());
+        }
+        rehearsal
     }
 
     fn judge(&self, grant: &DeclaredGrant, whole: &RunOutcome, steady: SteadyParts) -> Necessity {

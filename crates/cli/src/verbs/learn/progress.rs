@@ -29,7 +29,7 @@ impl RehearsalObserver for RoundProgress {
 
     fn doubted(&mut self, count: usize) {
         if self.is_shown {
-            message(&format!("is it needed? {count} of them are tried without ..."));
+            message(&format!("trying without {count} things that may not be needed ..."));
         }
     }
 
