@@ -55,6 +55,8 @@
 //! The crate builds, and [`preview`] shows what a run would have. Nothing is run.
 #![forbid(unsafe_code)]
 
+#[cfg(target_os = "linux")]
+mod agent_guard;
 mod backend;
 mod call;
 mod caller_command;
@@ -69,8 +71,11 @@ mod job_debug;
 mod manifest_origin;
 #[cfg(target_os = "linux")]
 mod native;
+mod new_files;
+mod path_parameters;
 mod person_grants;
 mod policy_file;
+mod private_place;
 mod reach;
 mod refusal;
 mod report;
@@ -89,6 +94,10 @@ mod user_policy;
 mod workspace;
 mod written_places;
 
+#[cfg(target_os = "linux")]
+pub use agent_guard::{
+    AgentCall, AgentGuard, GuardAnswer, GuardError, GuardReason, GuardSettings, ShellHandling, ToolKind,
+};
 pub use backend::{Backend, BackendResult, LayerPreview, RunPreview, backend};
 pub use call::read_parameters;
 pub use confined_git::{ConfinedGit, GitCall};
@@ -101,7 +110,7 @@ pub use failure::RunFailure;
 pub use found_manifest::{SkillKey, skill_digest};
 pub use history::{HistoryError, RunHistory, RunRequest, Unrecorded, refuse_unloaded};
 pub use job::{AddressPin, Job, JobLimits, PlaceAuthor, ProgramRules, ScannedFolder, UntrustedPlace};
-pub use manifest_origin::{InstallationCheck, InstalledSkill, LoadChoice, ManifestOrigin};
+pub use manifest_origin::{InstallationCheck, InstalledSkill, InstalledSkills, LoadChoice, ManifestOrigin};
 #[cfg(target_os = "linux")]
 pub use native::{RecordedRun, record};
 pub use person_grants::PersonGrants;

@@ -11,6 +11,7 @@ use crate::backend::{BackendResult, RunPreview, backend};
 use crate::denied_attempt::AttemptCollector;
 use crate::history::{RunHistory, RunRequest};
 use crate::job::Job;
+use crate::new_files::MadeFiles;
 use crate::reach::real_path;
 use crate::refusal::Refusal;
 use crate::report::RunReport;
@@ -100,8 +101,7 @@ pub fn run_skill(
 ) -> RunReport {
     let identity = skill.manifest().skill();
     let request = RunRequest::of_call(history_tool(&options), skill, call);
-    let session =
-        Session::begin(&identity.name.value, Some(identity.version.value.clone()), history, options);
+    let session = Session::begin(&identity.name.value, skill.version(), history, options);
     session.run_job(request, history, || {
         let (note, scanned) = admission.admit_folder(skill)?;
         let mut job = skill.job(call)?;
@@ -202,10 +202,10 @@ impl Session {
             if !job.rehearsal {
                 written_places::remember(&job)?;
             }
-            Ok((backend(job.runtime)?, job))
+            Ok((backend(job.runtime)?, MadeFiles::make(&job)?, job))
         });
         let ran = match prepared {
-            Ok((backend, job)) => {
+            Ok((backend, made, job)) => {
                 for (subject, message) in &job.notes {
                     recorder.record(note(subject, message.clone()));
                 }
@@ -214,6 +214,7 @@ impl Session {
                 if !job.rehearsal {
                     let _ = written_places::remember(&job);
                 }
+                drop(made);
                 ran
             }
             Err(refusal) => refuse(recorder, refusal),
