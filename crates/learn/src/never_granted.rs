@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use skillsandbox_manifest::user_folders;
 use skillsandbox_run::real_path;
-use skillsandbox_tracer::sensitive_place;
+use skillsandbox_tracer::{credential_place, sensitive_place};
 
 use crate::places::LearnPlaces;
 use crate::proposal::FileGrant;
@@ -31,7 +31,7 @@ pub fn why_never(grant: &FileGrant, places: &LearnPlaces) -> Option<String> {
         return Some("its name is not text, so a manifest cannot name it".to_owned());
     }
     for path in both {
-        if let Some(why) = why_never_path(path, places) {
+        if let Some(why) = why_never_path(path, grant.writes(), places) {
             return Some(if path == both[0] {
                 why
             } else {
@@ -52,8 +52,11 @@ pub fn why_never(grant: &FileGrant, places: &LearnPlaces) -> Option<String> {
     holds_sensitive(&real)
 }
 
-fn why_never_path(path: &Path, places: &LearnPlaces) -> Option<String> {
-    if let Some(says) = path.to_str().and_then(sensitive_place) {
+fn why_never_path(path: &Path, writes: bool, places: &LearnPlaces) -> Option<String> {
+    let says = path.to_str().and_then(sensitive_place);
+    // What the system has everybody execute, everybody may read.
+    let is_secret = path.to_str().is_some_and(|path| credential_place(path).is_some());
+    if let Some(says) = says.filter(|_| writes || is_secret || path.starts_with(&places.home)) {
         return Some(says.to_owned());
     }
     if is_of_kernel(path) {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use skillsandbox_terms::FileOperation;
 use skillsandbox_tracer::{
-    AttackClass, Event, EventKind, EventSink, EventVerdict, NetConnection, sensitive_place,
+    AttackClass, Event, EventKind, EventSink, EventVerdict, NetConnection, credential_place,
 };
 
 /// Most different files that are told apart. A program that touches more is not described by a manifest that names files.
@@ -225,11 +225,7 @@ impl Observations {
                 true
             }
             // Who looks for credentials that are not there has looked for them.
-            Some(EventVerdict::Failed)
-                if !place.starts_with(PRIVATE_HOME) && sensitive_place(path).is_some() =>
-            {
-                true
-            }
+            Some(EventVerdict::Failed) if !place.starts_with(PRIVATE_HOME) && is_credential(path) => true,
             Some(EventVerdict::Allowed | EventVerdict::Failed | EventVerdict::Unknown) | None => return,
         };
         seen.count = event.count;
@@ -253,6 +249,11 @@ impl Observations {
         };
         self.add_host(&SeenHost { host, is_name, port: connection.port, is_udp }, &seen);
     }
+}
+
+/// Whether credentials lie there, at which programs do not look as a matter of course.
+fn is_credential(path: &str) -> bool {
+    credential_place(path).is_some_and(|place| !place.is_shared)
 }
 
 /// Whether a path lies in a folder of the host that every run has for itself.
