@@ -94,12 +94,13 @@ impl Conversion {
         }
         for (key, value) in skill {
             match (key.as_str(), value) {
-                ("name" | "version" | "description", toml::Value::String(_)) => {}
+                // Read above and below.
+                ("name" | "version" | "description", toml::Value::String(_))
+                | ("command" | "entrypoint" | "args", _) => {}
                 ("runtime", toml::Value::String(runtime)) => own.runtime(runtime),
                 ("capabilities", toml::Value::Table(capabilities)) => own.capabilities(capabilities),
                 ("resources", toml::Value::Table(resources)) => own.resources(resources),
                 ("allowed_commands", toml::Value::Table(commands)) => own.commands(commands),
-                ("command" | "entrypoint" | "args", _) => {}
                 (other, value) => own.lose(other, &format!("there is nothing for `{}` here", short(value))),
             }
         }
@@ -231,13 +232,13 @@ impl Conversion {
                 ("disk", toml::Value::String(size)) => ("disk_mb", json!(size)),
                 ("timeout", toml::Value::Integer(seconds)) => ("max_runtime_seconds", json!(seconds)),
                 ("timeout", toml::Value::String(time)) => ("max_runtime_seconds", json!(time)),
-                ("cpu", value) => match share_of(value) {
-                    Some(percent) => ("max_cpu_percent", json!(percent)),
-                    None => {
+                ("cpu", value) => {
+                    let Some(percent) = share_of(value) else {
                         self.lose(&place, &format!("`{}` is not a number of cores", short(value)));
                         continue;
-                    }
-                },
+                    };
+                    ("max_cpu_percent", json!(percent))
+                }
                 (_, value) => {
                     self.lose(&place, &format!("there is nothing for `{}` here", short(value)));
                     continue;

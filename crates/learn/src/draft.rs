@@ -128,7 +128,9 @@ impl ManifestDraft {
             {
                 let section = object.get_mut(section).and_then(Value::as_object_mut);
                 if let Some(section) = section {
-                    keys.iter().for_each(|key| drop(section.remove(*key)));
+                    for key in keys {
+                        section.remove(*key);
+                    }
                 }
             }
         }

@@ -36,7 +36,7 @@
 //! # What it guarantees
 //!
 //! - A proposal is what was seen, or one of four named generalisations of it ([`GrantWidth`]), and says which.
-//! - Credentials, what is executed later by somebody else, `/proc`, the home as a whole and SkillSandbox's own files are never proposed and never
+//! - Credentials, what is executed later by somebody else, `/proc`, the home as a whole and this program's own files are never proposed and never
 //!   granted in a rehearsal ([`why_never`]); where a name leads counts, not only the name.
 //! - What is written is read back, and kept only if it is valid and says what was accepted. Nothing that a program chose (a file's name, a host's) can
 //!   be more than one entry or one comment of it.

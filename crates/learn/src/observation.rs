@@ -37,6 +37,7 @@ pub struct Observations {
 /// What was done with a file or folder.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
+#[allow(clippy::struct_excessive_bools, reason = "one file can be used in each of these ways")]
 pub struct FileUse {
     /// It was opened to be read, listed or executed.
     pub is_read: bool,

@@ -1,6 +1,7 @@
 //! From what was seen to what would be granted: never more than a named generalisation of it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::fs;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
@@ -394,7 +395,7 @@ fn named(paths: &BTreeSet<PathBuf>, places: &LearnPlaces) -> String {
         .map(|path| places.spell(path).unwrap_or_else(|| path.display().to_string()));
     let mut text = shown.collect::<Vec<_>>().join(", ");
     if paths.len() > MOST_NAMED {
-        text.push_str(&format!(" and {} more", paths.len() - MOST_NAMED));
+        let _ = write!(text, " and {} more", paths.len() - MOST_NAMED);
     }
     text
 }
