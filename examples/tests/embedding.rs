@@ -179,3 +179,20 @@ fn embed_mcp_lists_the_skills_to_a_client() {
     drop(input);
     assert!(server.wait().unwrap().success());
 }
+
+#[test]
+fn embed_learn_finds_what_a_command_reads_and_no_key() {
+    let folder = outside_tmp();
+    let top = folder.path().canonicalize().unwrap();
+    let (skill, input, key) = (top.join("skill"), top.join("in.txt"), top.join(".ssh/id_rsa"));
+    std::fs::create_dir_all(&skill).unwrap();
+    std::fs::create_dir_all(key.parent().unwrap()).unwrap();
+    std::fs::write(&input, "b\na\n").unwrap();
+    std::fs::write(&key, "canary").unwrap();
+    let program = env!("CARGO_BIN_EXE_embed_learn");
+    let (input, key) = (input.to_str().unwrap(), key.to_str().unwrap());
+    let output =
+        run(program, &[skill.to_str().unwrap(), "/bin/sh", "-c", &format!("sort {input}; cat {key}")], "");
+    prints(&output, true, &[&format!("- \"{input}\""), "# never granted", "keys of SSH"]);
+    assert!(!String::from_utf8_lossy(&output.stdout).contains("canary"));
+}

@@ -29,10 +29,10 @@ struct Manager {
     pip: &'static str,
 }
 
-/// Programs that the tests of the sandbox may count on. Two make networks to test in; those after them are ordinary programs of which nobody should
+/// Programs that the tests of the sandbox may count on. `strace` is an oracle, two make networks to test in; those after them are ordinary programs of which nobody should
 /// be told anything.
-const PROGRAMS: [&str; 20] = [
-    "python3", "git", "gcc", "curl", "openssl", "unshare", "ip", "make", "jq", "sqlite3", "zip", "unzip",
+const PROGRAMS: [&str; 21] = [
+    "python3", "git", "gcc", "curl", "openssl", "strace", "unshare", "ip", "make", "jq", "sqlite3", "zip", "unzip",
     "file", "patch", "rsync", "less", "xz", "bzip2", "tree", "bc",
 ];
 /// Besides where an ordinary user looks: some distributions keep `ip` where only root does.
@@ -52,6 +52,7 @@ const MANAGERS: &[Manager] = &[
             "libc6-dev",
             "curl",
             "openssl",
+            "strace",
             "util-linux",
             "iproute2",
             "make",
@@ -81,6 +82,7 @@ const MANAGERS: &[Manager] = &[
             "gcc",
             "curl",
             "openssl",
+            "strace",
             "util-linux",
             "iproute",
             "make",
@@ -110,6 +112,7 @@ const MANAGERS: &[Manager] = &[
             "gcc",
             "curl",
             "openssl",
+            "strace",
             "util-linux",
             "iproute2",
             "make",
@@ -140,6 +143,7 @@ const MANAGERS: &[Manager] = &[
             "musl-dev",
             "curl",
             "openssl",
+            "strace",
             "util-linux",
             "iproute2",
             "make",
@@ -169,6 +173,7 @@ const MANAGERS: &[Manager] = &[
             "gcc",
             "curl",
             "openssl",
+            "strace",
             "util-linux",
             "iproute2",
             "make",

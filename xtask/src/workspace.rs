@@ -127,6 +127,10 @@ mod tests {
                 "skillsandbox-scanner",
             ],
         ),
+        (
+            "skillsandbox-learn",
+            &["skillsandbox-manifest", "skillsandbox-run", "skillsandbox-scanner", "skillsandbox-tracer"],
+        ),
         // It uses `run` and not the other way round (docs/adr/0013): its history implements `run`'s trait, and its git is `run`'s.
         (
             "skillsandbox-store",
@@ -182,6 +186,7 @@ mod tests {
         "skillsandbox-scanner",
         "skillsandbox-judge",
         "skillsandbox-run",
+        "skillsandbox-learn",
         "skillsandbox-store",
         "skillsandbox-mcp",
     ];

@@ -76,6 +76,9 @@ pub(crate) enum CliVerb {
     Audit(verbs::audit::AuditArgs),
     #[cfg(target_os = "linux")]
     Reports(verbs::reports::ReportsArgs),
+    Init(verbs::init::InitArgs),
+    Learn(verbs::learn::LearnArgs),
+    Convert(verbs::convert::ConvertArgs),
     Run(verbs::run::RunArgs),
     Exec(verbs::exec::ExecArgs),
     #[cfg(target_os = "linux")]
@@ -114,6 +117,9 @@ impl CliVerb {
             Self::Audit(verb) => verb.run(),
             #[cfg(target_os = "linux")]
             Self::Reports(verb) => verb.run(),
+            Self::Init(verb) => verb.run(),
+            Self::Learn(verb) => verb.run(),
+            Self::Convert(verb) => verb.run(),
             Self::Run(verb) => verb.run(),
             Self::Exec(verb) => verb.run(),
             #[cfg(target_os = "linux")]

@@ -21,6 +21,7 @@ pub struct EgressPolicy {
     pub(crate) rules: Vec<NetworkRule>,
     pub(crate) resolver: Option<IpAddr>,
     pub(crate) pins: BTreeMap<(String, u16), SocketAddr>,
+    pub(crate) is_rehearsal: bool,
 }
 
 impl EgressPolicy {
@@ -73,10 +74,16 @@ impl EgressPolicy {
         Ok(())
     }
 
-    /// Whether nothing may be reached: there is nothing to serve then.
+    /// Gives every name an address that nobody answers on, so that it is seen which port a program wants of which name. Nothing more can be
+    /// reached: each of them is refused as before, and no question leaves the machine.
+    pub fn rehearse(&mut self) {
+        self.is_rehearsal = true;
+    }
+
+    /// Whether nothing may be reached and nothing is to be seen: there is nothing to serve then.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.rules.is_empty()
+        self.rules.is_empty() && !self.is_rehearsal
     }
 
     /// The rules, in the order in which they were given.

@@ -1,6 +1,6 @@
 //! Addresses that stand for names: a program is told one when it asks for a granted name, and connects to it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use crate::attempt::RefusalReason;
@@ -11,6 +11,9 @@ use crate::tunnel::looks_like_data;
 /// Most different names below wildcards in one run: each is asked for outside, and so is a message. A program that needs more
 /// knows them, and can have them granted.
 pub(crate) const MOST_NAMES: usize = 64;
+
+/// Most names that are not granted and have an address in a rehearsal: more than a program has to be asked about.
+pub(crate) const MOST_REHEARSED: usize = 256;
 
 /// 198.18.0.0/15 is set aside for tests of networks (RFC 2544): no host on the Internet has such an address.
 const V4: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 0);
@@ -30,6 +33,10 @@ pub(crate) struct SyntheticAddresses {
     bases: Vec<String>,
     /// How many names below them may still be allotted.
     left: usize,
+    /// How many names that are not granted may still have an address: some in a rehearsal, else none.
+    rehearsed_left: usize,
+    /// The numbers of those that have one.
+    rehearsed: BTreeSet<u32>,
 }
 
 /// What is known of a name.
@@ -37,6 +44,8 @@ pub(crate) struct SyntheticAddresses {
 pub(crate) enum NameLookup {
     /// It is granted; these addresses stand for it.
     Known { v4: Ipv4Addr, v6: Ipv6Addr },
+    /// It is not granted; these addresses, which lead nowhere, stand for it in a rehearsal.
+    Rehearsed { v4: Ipv4Addr, v6: Ipv6Addr },
     /// It does not exist here.
     Refused(RefusalReason),
 }
@@ -44,8 +53,14 @@ pub(crate) enum NameLookup {
 impl SyntheticAddresses {
     /// The names that a policy grants one by one have their addresses at once, in the order of the rules.
     pub(crate) fn new(policy: &EgressPolicy) -> Self {
-        let mut names =
-            Self { allotted: Vec::new(), numbers: BTreeMap::new(), bases: Vec::new(), left: MOST_NAMES };
+        let mut names = Self {
+            allotted: Vec::new(),
+            numbers: BTreeMap::new(),
+            bases: Vec::new(),
+            left: MOST_NAMES,
+            rehearsed: BTreeSet::new(),
+            rehearsed_left: if policy.is_rehearsal { MOST_REHEARSED } else { 0 },
+        };
         for rule in policy.rules() {
             match &rule.to {
                 RuleDestination::Name(name) => {
@@ -65,10 +80,10 @@ impl SyntheticAddresses {
     pub(crate) fn look_up(&mut self, name: &str) -> NameLookup {
         let Some(name) = normalise_name(name) else { return NameLookup::Refused(RefusalReason::NotGranted) };
         if let Some(&number) = self.numbers.get(&name) {
-            return known(number);
+            return if self.rehearsed.contains(&number) { rehearsed(number) } else { known(number) };
         }
         let Some(below) = self.bases.iter().find_map(|base| part_below(&name, base)) else {
-            return NameLookup::Refused(RefusalReason::NotGranted);
+            return self.rehearse(&name);
         };
         if looks_like_data(below) {
             return NameLookup::Refused(RefusalReason::LooksLikeData);
@@ -78,6 +93,17 @@ impl SyntheticAddresses {
         };
         self.left = left;
         known(self.number_of(&name))
+    }
+
+    /// A name that is not granted: in a rehearsal it has an address, as long as there are not too many.
+    fn rehearse(&mut self, name: &str) -> NameLookup {
+        let Some(left) = self.rehearsed_left.checked_sub(1) else {
+            return NameLookup::Refused(RefusalReason::NotGranted);
+        };
+        self.rehearsed_left = left;
+        let number = self.number_of(name);
+        self.rehearsed.insert(number);
+        rehearsed(number)
     }
 
     /// The name that an address stands for.
@@ -119,10 +145,18 @@ impl SyntheticAddresses {
 }
 
 fn known(number: u32) -> NameLookup {
-    NameLookup::Known {
-        v4: Ipv4Addr::from_bits(V4.to_bits() | number),
-        v6: Ipv6Addr::from_bits(V6.to_bits() | u128::from(number)),
-    }
+    let (v4, v6) = addresses(number);
+    NameLookup::Known { v4, v6 }
+}
+
+fn rehearsed(number: u32) -> NameLookup {
+    let (v4, v6) = addresses(number);
+    NameLookup::Rehearsed { v4, v6 }
+}
+
+fn addresses(number: u32) -> (Ipv4Addr, Ipv6Addr) {
+    let v4 = Ipv4Addr::from_bits(V4.to_bits() | number);
+    (v4, Ipv6Addr::from_bits(V6.to_bits() | u128::from(number)))
 }
 
 /// The part of a name left of a base, without the dot between them.

@@ -90,6 +90,9 @@ pub struct Job {
     pub observe_required: bool,
     /// A folder that takes the place of the private `/tmp`, and is there when the run has ended.
     pub tmp: Option<PathBuf>,
+    /// Changes nothing on this machine: what is written goes into an overlay that ends with the run, and names that are not granted lead nowhere
+    /// but are seen with their ports. It is for finding out what a program needs.
+    pub rehearsal: bool,
     /// The store's own work, which may write where skills are installed.
     pub(crate) is_stores_own: bool,
     /// Values that are taken out of everything that is recorded, by name.
@@ -261,6 +264,7 @@ impl Job {
             observe: ObserveLevel::default(),
             observe_required: false,
             tmp: None,
+            rehearsal: false,
             is_stores_own: false,
             secrets: Vec::new(),
             scanned: None,

@@ -42,6 +42,7 @@ impl fmt::Debug for Job {
             observe,
             observe_required,
             tmp,
+            rehearsal,
             is_stores_own,
             secrets,
             scanned,
@@ -102,6 +103,7 @@ impl fmt::Debug for Job {
             .field("observe", observe)
             .field("observe_required", observe_required)
             .field("tmp", tmp)
+            .field("rehearsal", rehearsal)
             .field("is_stores_own", is_stores_own)
             .field("secrets", secrets)
             .field("scanned", scanned)

@@ -211,7 +211,9 @@ impl Session {
             check_installed(&job)?;
             check_reach(&mut job, trace.as_deref())?;
             written_places::apply(&mut job)?;
-            written_places::remember(&job)?;
+            if !job.rehearsal {
+                written_places::remember(&job)?;
+            }
             Ok((backend(job.runtime)?, MadeFiles::make(&job)?, job))
         });
         let mut hints = HintContext::default();
@@ -226,7 +228,9 @@ impl Session {
                 }
                 let ran = backend.run(&job, recorder, &streams);
                 // Once more, now that the folders that it made are there. They are known by their paths in any case.
-                let _ = written_places::remember(&job);
+                if !job.rehearsal {
+                    let _ = written_places::remember(&job);
+                }
                 drop(made);
                 ran
             }

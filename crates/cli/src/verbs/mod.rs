@@ -7,12 +7,14 @@ pub(crate) mod check_command;
 #[cfg(target_os = "linux")]
 pub(crate) mod check_path;
 pub(crate) mod completions;
+pub(crate) mod convert;
 pub(crate) mod doctor;
 pub(crate) mod exec;
 pub(crate) mod explain;
 pub(crate) mod history;
 #[cfg(target_os = "linux")]
 pub(crate) mod hook;
+pub(crate) mod init;
 pub(crate) mod inspect;
 #[cfg(target_os = "linux")]
 pub(crate) mod install;
@@ -20,6 +22,7 @@ pub(crate) mod install;
 mod installing;
 mod judging;
 pub(crate) mod key;
+pub(crate) mod learn;
 #[cfg(target_os = "linux")]
 pub(crate) mod list;
 pub(crate) mod man;

@@ -7,7 +7,7 @@
 //! | another type of one | no data: there is no other way to it than by its address, and no key of Encrypted Client Hello |
 //! | a name above one | no data |
 //! | localhost, and what is below it | loopback (RFC 6761), whatever is granted |
-//! | any other name, and the name of any address | does not exist |
+//! | any other name, and the name of any address | does not exist; in a rehearsal, the address that stands for it |
 //! | another class, a whole zone | refused |
 //!
 //! A denial carries an SOA, without which nobody remembers it (RFC 2308), and "recursion available", without which glibc and Go
@@ -141,6 +141,10 @@ fn judge_query(names: &mut SyntheticAddresses, query: &ParsedQuery<'_>) -> Quest
     }
     match names.look_up(&host) {
         NameLookup::Known { v4, v6 } => QuestionOutcome::addresses(v4, v6, query.kind),
+        NameLookup::Rehearsed { v4, v6 } => QuestionOutcome {
+            refused: Some(RefusalReason::NotGranted),
+            ..QuestionOutcome::addresses(v4, v6, query.kind)
+        },
         NameLookup::Refused(reason) if names.is_above(&host) => {
             QuestionOutcome::denied(ResponseCode::NoError, reason)
         }

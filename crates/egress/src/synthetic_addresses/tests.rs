@@ -16,6 +16,7 @@ fn v4(looked: &NameLookup) -> Ipv4Addr {
             assert_eq!(u128::from(v4.to_bits() - V4.to_bits()), v6.to_bits() - V6.to_bits());
             *v4
         }
+        NameLookup::Rehearsed { .. } => panic!("not granted"),
         NameLookup::Refused(reason) => panic!("{reason}"),
     }
 }
@@ -162,4 +163,27 @@ fn names_above_granted_ones_exist() {
     v4(&names.look_up("y.x.cdn.invalid"));
     assert!(names.is_above("x.cdn.invalid"));
     assert!(!SyntheticAddresses::new(&EgressPolicy::new()).is_above("test"));
+}
+
+#[test]
+fn in_a_rehearsal_a_name_that_is_not_granted_has_an_address_and_is_not_granted() {
+    let mut policy = EgressPolicy::new();
+    policy.allow(NetworkRule::domain("a.test").unwrap()).unwrap();
+    policy.rehearse();
+    let mut names = SyntheticAddresses::new(&policy);
+    let NameLookup::Rehearsed { v4, v6 } = names.look_up("other.test") else { panic!("no address") };
+    assert_eq!(names.look_up("OTHER.test."), NameLookup::Rehearsed { v4, v6 }, "the same one each time");
+    assert_eq!(
+        (names.name_of(v4.into()), names.name_of(v6.into())),
+        (Some("other.test"), Some("other.test"))
+    );
+    assert!(policy.for_name("other.test", 443, skillsandbox_terms::Transport::Tcp).next().is_none());
+    assert!(matches!(names.look_up("a.test"), NameLookup::Known { .. }));
+    for odd in ["", "a b.test", "evil\u{1b}[2J.test", "x..test"] {
+        assert_eq!(names.look_up(odd), NameLookup::Refused(RefusalReason::NotGranted), "{odd:?}");
+    }
+    // Ten thousand names do not become ten thousand addresses.
+    let known =
+        (0..10_000).filter(|n| matches!(names.look_up(&format!("n{n}.test")), NameLookup::Rehearsed { .. }));
+    assert_eq!(known.count(), MOST_REHEARSED - 1);
 }

@@ -4,8 +4,9 @@
 //! can only be added once those are there. A file that is reached in any other way, through a leaked descriptor or a mount
 //! that should not be, is under no rule and thus refused.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use landlock::{
@@ -16,7 +17,7 @@ use rustix::fs::{CWD, Mode, OFlags};
 
 use crate::child::step::{AtStep as _, SetupStep, StepResult};
 use crate::cures;
-use crate::error::Error;
+use crate::error::{Error, PlanProblem};
 use crate::layers::Layer;
 use crate::plan::{PathAccess, Plan};
 use crate::prepare::executable::AllowedPrograms;
@@ -33,6 +34,8 @@ const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random"
 pub(crate) struct LandlockLayer {
     ruleset: OwnedFd,
     own: [(&'static CStr, u64); 7],
+    /// What a rehearsal has in the place of grants: files of its own, which are there when it is mounted. No rule for the host's reaches them.
+    rehearsed: Vec<(CString, u64)>,
 }
 
 impl LandlockLayer {
@@ -66,7 +69,8 @@ impl LandlockLayer {
             (c"/dev/shm", private),
             (c"/dev/pts", (rights.list_rights() | rights.device_rights()).bits()),
         ];
-        Ok(Some(Self { ruleset, own }))
+        let rehearsed = if plan.rehearsal { rights.rehearsed(plan, grants)? } else { Vec::new() };
+        Ok(Some(Self { ruleset, own, rehearsed }))
     }
 
     pub(crate) fn descriptor(&self) -> &OwnedFd {
@@ -75,11 +79,12 @@ impl LandlockLayer {
 
     /// `ruleset` is the copy that is left in the child.
     pub(crate) fn apply(&self, ruleset: BorrowedFd<'_>) -> StepResult {
-        for (index, (path, access)) in self.own.iter().enumerate() {
+        let rehearsed = self.rehearsed.iter().map(|(path, access)| (path.as_c_str(), *access));
+        for (index, (path, access)) in self.own.iter().copied().chain(rehearsed).enumerate() {
             let flags = OFlags::PATH | OFlags::CLOEXEC;
-            let place = rustix::fs::openat(CWD, *path, flags, Mode::empty())
+            let place = rustix::fs::openat(CWD, path, flags, Mode::empty())
                 .at_index(SetupStep::LandlockRule, index)?;
-            sys::landlock::allow_beneath(ruleset, place.as_fd(), *access)
+            sys::landlock::allow_beneath(ruleset, place.as_fd(), access)
                 .at_index(SetupStep::LandlockRule, index)?;
         }
         sys::landlock::restrict_self(ruleset).at(SetupStep::Landlock)
@@ -119,6 +124,9 @@ impl LandlockRights {
             created = self.allow_only(created, grants, executable)?;
         }
         for grant in grants.all.iter().filter(|grant| !own_etc(grant)) {
+            if plan.rehearsal && grants.rehearsed_as(grant).is_some() {
+                continue;
+            }
             if executable.is_some() && grant.access == PathAccess::Read {
                 continue;
             }
@@ -146,6 +154,24 @@ impl LandlockRights {
             created = created.add_rule(PathBeneath::new(open(Path::new(device))?, self.device_rights()))?;
         }
         Ok(created)
+    }
+
+    /// Rules for what a rehearsal has in the place of grants.
+    fn rehearsed(&self, plan: &Plan, grants: &Grants) -> Result<Vec<(CString, u64)>, Error> {
+        let mut rules = Vec::new();
+        for grant in grants.all.iter().filter(|grant| grants.rehearsed_as(grant).is_some()) {
+            let mut access = match grant.access {
+                PathAccess::Read => self.read_rights(),
+                PathAccess::Write => self.write_rights(plan.no_exec),
+            };
+            if !grant.is_dir {
+                access &= AccessFs::from_file(self.abi);
+            }
+            let path = CString::new(grant.path.as_os_str().as_bytes())
+                .map_err(|_| PlanProblem::Nul(grant.path.clone()))?;
+            rules.push((path, access.bits()));
+        }
+        Ok(rules)
     }
 
     /// Rules for what may be read, where only some of it may be executed.

@@ -7,6 +7,7 @@
 
 mod layout;
 mod proc_files;
+mod rehearsal;
 
 use std::ffi::{CStr, CString};
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
@@ -21,6 +22,8 @@ use crate::child::step::{AtStep as _, SetupStep, StepResult};
 use crate::layers::settings::KernelSettings;
 use crate::sys;
 use crate::sys::mount::{AttributeReach, NODEV, NOEXEC, NOSUID, RDONLY, set_attributes};
+
+use rehearsal::RehearsalStore;
 
 pub(crate) use layout::{HOME, ID, NAME, PRIVATE, RUNTIME_DIR, TMP};
 
@@ -75,6 +78,34 @@ enum MountOperation {
         attributes: u64,
         reach: AttributeReach,
     },
+    /// What a rehearsal has in the place of a folder of the host that it may write.
+    Overlay {
+        source: CString,
+        identity: (u64, u64),
+        target: CString,
+        attributes: u64,
+        store: RehearsalStore,
+    },
+    /// The same of a file.
+    Copy {
+        source: CString,
+        identity: (u64, u64),
+        target: CString,
+        attributes: u64,
+        store: RehearsalStore,
+    },
+    /// The same of a folder that a run would make.
+    Fresh {
+        target: CString,
+        attributes: u64,
+        store: RehearsalStore,
+    },
+    /// The same below an overlay.
+    FreshBelow {
+        parent: CString,
+        target: CString,
+        name: CString,
+    },
     /// A part of a write grant as a mount of its own, so that it cannot be renamed.
     Pin {
         target: CString,
@@ -102,6 +133,10 @@ impl MountsLayer {
             | MountOperation::Proc { target }
             | MountOperation::Terminals { target }
             | MountOperation::Bind { target, .. }
+            | MountOperation::Overlay { target, .. }
+            | MountOperation::Copy { target, .. }
+            | MountOperation::Fresh { target, .. }
+            | MountOperation::FreshBelow { target, .. }
             | MountOperation::Pin { target }
             | MountOperation::Mask { target, .. }
             | MountOperation::HideProc { target, .. },
@@ -224,6 +259,14 @@ impl MountOperation {
                 set_attributes(tree.as_fd(), *attributes, *reach)?;
                 attach(tree.as_fd(), root, target)?;
             }
+            Self::Overlay { source, identity, target, attributes, store } => {
+                store.overlay(source, *identity, target, *attributes, root, private)?;
+            }
+            Self::Copy { source, identity, target, attributes, store } => {
+                store.copy(source, *identity, target, *attributes, root, private)?;
+            }
+            Self::Fresh { target, attributes, store } => store.fresh(target, *attributes, root, private)?,
+            Self::FreshBelow { parent, name, .. } => rehearsal::make_below(root, parent, name)?,
             Self::Pin { target } => {
                 let place = open_in(root, target)?;
                 attach(clone_fd(place.as_fd())?.as_fd(), root, target)?;

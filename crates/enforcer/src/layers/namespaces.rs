@@ -52,8 +52,9 @@ struct MapGate {
 }
 
 impl NamespacesLayer {
-    /// `waits`: something has to be done to the child before it goes on.
-    pub(crate) fn prepare(waits: bool) -> Result<Self, Error> {
+    /// `waits`: something has to be done to the child before it goes on. A rehearsal leaves nothing behind, and an overlay keeps the group of
+    /// what is changed: root's it has to know.
+    pub(crate) fn prepare(waits: bool, rehearsal: bool) -> Result<Self, Error> {
         let map = |id: u32| format!("{ID} {id} 1").into_bytes();
         let mapped_from_outside = may_map_others();
         let gate = if mapped_from_outside || waits {
@@ -65,7 +66,7 @@ impl NamespacesLayer {
             None
         };
         let (uid, gid) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
-        let nobodys_map = (mapped_from_outside && gid == 0).then(|| map(NOBODY));
+        let nobodys_map = (mapped_from_outside && gid == 0 && !rehearsal).then(|| map(NOBODY));
         Ok(Self { uid_map: map(uid), gid_map: map(gid), nobodys_map, mapped_from_outside, gate })
     }
 

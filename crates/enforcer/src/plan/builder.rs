@@ -40,6 +40,7 @@ pub struct PlanBuilder {
     egress: Vec<NetworkRule>,
     resolver: Option<IpAddr>,
     pins: Vec<(String, u16, SocketAddr)>,
+    rehearsal: bool,
     best_effort: BTreeSet<Layer>,
 }
 
@@ -256,6 +257,16 @@ impl PlanBuilder {
         self
     }
 
+    /// Changes nothing on the host: what is written goes into an overlay that ends with the run, folders of write grants are not made, and
+    /// a name that is not granted has an address that nobody answers on, so that the port is seen that a program wants.
+    ///
+    /// What is written counts against [`disk`](Self::disk). Without overlays in user namespaces (Linux 5.11) it is refused.
+    #[must_use]
+    pub fn rehearse(mut self) -> Self {
+        self.rehearsal = true;
+        self
+    }
+
     /// Goes on without this layer where the host does not offer it; the outcome says so. Refused for layers without which
     /// there is no sandbox ([`Layer::may_be_waived`]).
     #[must_use]
@@ -302,6 +313,7 @@ impl PlanBuilder {
             no_exec: self.no_exec,
             programs: self.programs,
             egress,
+            rehearsal: self.rehearsal,
             best_effort: self.best_effort,
         })
     }
@@ -310,6 +322,9 @@ impl PlanBuilder {
 impl PlanBuilder {
     fn policy(&self) -> Result<EgressPolicy, PlanProblem> {
         let mut policy = EgressPolicy::new();
+        if self.rehearsal {
+            policy.rehearse();
+        }
         for rule in &self.egress {
             policy.allow(rule.clone())?;
         }

@@ -64,6 +64,7 @@ pub struct Plan {
     pub(crate) no_exec: bool,
     pub(crate) programs: Option<Vec<OsString>>,
     pub(crate) egress: EgressPolicy,
+    pub(crate) rehearsal: bool,
     pub(crate) best_effort: BTreeSet<Layer>,
 }
 

@@ -5,6 +5,7 @@ pub(crate) mod exec_mounts;
 pub(crate) mod executable;
 pub(crate) mod grants;
 pub(crate) mod links;
+pub(crate) mod rehearsed;
 #[cfg(test)]
 mod start_cost;
 
@@ -117,7 +118,9 @@ impl LocatedPlan {
 
 /// Makes everything for one run.
 pub(crate) fn prepare(plan: &Plan, command: &Command) -> Result<(Prepared, LauncherResources), Error> {
-    let mut located = LocatedPlan::new(plan, command, FolderCreation::Make)?;
+    // A rehearsal makes nothing on the host.
+    let folders = if plan.rehearsal { FolderCreation::Look } else { FolderCreation::Make };
+    let mut located = LocatedPlan::new(plan, command, folders)?;
     let covers = CoverWatch::start(&located.grants)?;
     let mut waived = Vec::new();
     let landlock = LandlockLayer::prepare(plan, &located.grants, located.executable.as_ref())?;
@@ -152,7 +155,7 @@ pub(crate) fn prepare(plan: &Plan, command: &Command) -> Result<(Prepared, Launc
     let settings = KernelSettings::prepare(&plan.limits, group.is_none(), is_root);
     let (standard, ends) = StandardStreams::prepare(command)?;
     let prepared = Prepared {
-        namespaces: NamespacesLayer::prepare(mechanism == LimitMechanism::CgroupV2Systemd)?,
+        namespaces: NamespacesLayer::prepare(mechanism == LimitMechanism::CgroupV2Systemd, plan.rehearsal)?,
         join,
         mounts: MountsLayer::prepare(plan, &located, settings, is_root)?,
         network: NetworkLayer::prepare(&plan.egress),

@@ -66,6 +66,9 @@ pub(super) fn plan(job: &Job) -> Result<(Plan, Command), Refusal> {
         }
         builder = builder.best_effort(layer(name)?);
     }
+    if job.rehearsal {
+        builder = builder.rehearse();
+    }
     builder = builder.syscalls(job.profile);
     if let Some(programs) = commands::programs(job)? {
         builder = builder.programs(programs);

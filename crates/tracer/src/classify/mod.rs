@@ -16,6 +16,7 @@ mod network;
 mod path;
 mod programs;
 mod sensitive_paths;
+mod sensitive_place;
 mod techniques;
 
 use std::collections::BTreeMap;
@@ -31,6 +32,7 @@ use programs::ProgramAttempts;
 
 pub use attempt_weight::{AttemptWeigher, AttemptWeight};
 pub use credential_place::{CredentialPlace, credential_place};
+pub use sensitive_place::sensitive_place;
 pub use techniques::{ATLAS_VERSION, ATTACK_VERSION};
 
 /// Reads events one by one, and says in the end what they amount to. Memory is bounded, however many there are.

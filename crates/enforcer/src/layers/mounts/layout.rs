@@ -7,13 +7,15 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use super::proc_files::roots_own;
+use super::rehearsal::{RehearsalStore, STORES};
 use super::{MountOperation, MountsLayer};
 use crate::error::{Error, PlanProblem};
 use crate::layers::settings::KernelSettings;
 use crate::plan::{PathAccess, Plan};
 use crate::prepare::LocatedPlan;
 use crate::prepare::exec_mounts::{ExecMounts, ExecSplit};
-use crate::prepare::grants::{Grants, is_within};
+use crate::prepare::grants::{Grant, Grants, is_within};
+use crate::prepare::rehearsed::RehearsedAs;
 use crate::sys::mount::{AttributeReach, NODEV, NOEXEC, NOSUID, RDONLY};
 
 /// The user inside: everybody's number is the same there, root's too.
@@ -28,8 +30,9 @@ pub(crate) const TMP: &str = "/tmp";
 pub(crate) const RUNTIME_DIR: &str = "/home/skill/.runtime";
 
 /// Folders of the private file system, parents first, and who may do what in them.
-pub(crate) const PRIVATE: [(&CStr, u32); 13] = [
+pub(crate) const PRIVATE: [(&CStr, u32); 14] = [
     (c"hidden", 0),
+    (STORES, 0o700),
     (c"run", 0o755),
     (c"home", 0o700),
     (c"home/.config", 0o700),
@@ -75,7 +78,8 @@ impl MountsLayer {
         layout.processes(is_root)?;
         let exec = if plan.no_exec { NOEXEC } else { 0 };
         let exec_mounts = executable.as_ref().map(|programs| ExecMounts::find(programs, grants));
-        layout.add_grants(grants, exec, exec_mounts.as_ref())?;
+        let rehearsal = plan.rehearsal.then_some(grants);
+        layout.add_grants(grants, exec, exec_mounts.as_ref(), rehearsal)?;
         layout.add_sockets(grants)?;
         layout.add_links(grants)?;
         layout.customary_links(grants)?;
@@ -174,7 +178,14 @@ impl RootLayout {
     }
 
     /// `only`: what may be executed, where that is not everything. Nothing else can be mapped to be executed either.
-    fn add_grants(&mut self, grants: &Grants, exec: u64, only: Option<&ExecMounts>) -> Result<(), Error> {
+    /// `rehearsal`: the grants again, where nothing of them may be changed.
+    fn add_grants(
+        &mut self,
+        grants: &Grants,
+        exec: u64,
+        only: Option<&ExecMounts>,
+        rehearsal: Option<&Grants>,
+    ) -> Result<(), Error> {
         let mut splits = only.map(|only| only.splits.as_slice()).unwrap_or_default().iter().peekable();
         // A pin splits a write grant, so it must be there before what it protects is put over it.
         let mut pins = grants.pins.iter().peekable();
@@ -184,6 +195,12 @@ impl RootLayout {
             }
             while let Some(split) = splits.next_if(|split| split.path.as_os_str() < grant.path.as_os_str()) {
                 self.add_split(split)?;
+            }
+            if let Some((rehearsed, how)) =
+                rehearsal.and_then(|grants| Some((grants, grants.rehearsed_as(grant)?)))
+            {
+                self.add_rehearsed(rehearsed, grant, how, index, exec)?;
+                continue;
             }
             let inside = grants.all.iter().take(index).any(|above| is_within(&grant.path, &above.path));
             if !inside {
@@ -215,6 +232,46 @@ impl RootLayout {
         for split in splits {
             self.add_split(split)?;
         }
+        Ok(())
+    }
+
+    /// What a rehearsal has in the place of a grant.
+    fn add_rehearsed(
+        &mut self,
+        grants: &Grants,
+        grant: &Grant,
+        how: RehearsedAs,
+        index: usize,
+        exec: u64,
+    ) -> Result<(), Error> {
+        let attributes = NOSUID | NODEV | exec;
+        let (target, source) = (relative(&grant.path)?, c_string(&grant.path)?);
+        let (identity, store) = (grant.identity, RehearsalStore::new(index));
+        if how == RehearsedAs::FreshBelow {
+            for folder in grants.missing_folders(&grant.path) {
+                let parent = relative(folder.parent().unwrap_or(Path::new("/")))?;
+                let name = c_string(Path::new(folder.file_name().unwrap_or_default()))?;
+                let target = relative(&folder)?;
+                self.operations.push(MountOperation::FreshBelow { parent, target, name });
+            }
+            return Ok(());
+        }
+        let inside = grants.all.iter().take(index).any(|above| is_within(&grant.path, &above.path));
+        if !inside {
+            self.add_parents(&grant.path)?;
+            if grant.is_dir {
+                self.add_folder(&grant.path, 0o755)?;
+            } else {
+                self.add_file(&grant.path, Vec::new(), 0o444)?;
+            }
+        }
+        self.operations.push(match how {
+            RehearsedAs::Copy => MountOperation::Copy { source, identity, target, attributes, store },
+            RehearsedAs::Fresh | RehearsedAs::FreshBelow => {
+                MountOperation::Fresh { target, attributes, store }
+            }
+            RehearsedAs::Overlay => MountOperation::Overlay { source, identity, target, attributes, store },
+        });
         Ok(())
     }
 

@@ -85,7 +85,7 @@ fn make_namespaces(namespaces: i32) -> TrialOutcome {
 
 /// Maps, groups, host name and keyring as a run sets them.
 fn all() -> TrialOutcome {
-    match NamespacesLayer::prepare(false) {
+    match NamespacesLayer::prepare(false, false) {
         Ok(namespaces) => {
             try_in_child(TrialNamespaces::Mapped(AT_CLONE, &namespaces), |_| Ok(namespaces.apply()?))
         }

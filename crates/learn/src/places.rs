@@ -1,0 +1,61 @@
+//! Where a skill, its user and their work lie, and how a manifest names what is in them.
+
+use std::path::{Path, PathBuf};
+
+use skillsandbox_manifest::{GrantBases, GrantPath, user_folders};
+use skillsandbox_run::real_path;
+
+/// The folders that grants are named from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LearnPlaces {
+    /// The skill's own folder, without links.
+    pub skill: PathBuf,
+    /// The user's home, without links.
+    pub home: PathBuf,
+    /// The folder that the caller works in, without links.
+    pub workspace: Option<PathBuf>,
+}
+
+impl LearnPlaces {
+    /// Of a skill, for this user. `None` where there is no home.
+    #[must_use]
+    pub fn new(skill: &Path, workspace: Option<&Path>) -> Option<Self> {
+        let home = real_path(&user_folders::home()?);
+        Some(Self { skill: real_path(skill), home, workspace: workspace.map(real_path) })
+    }
+
+    /// The same with a home of the caller's choice. All of them without links.
+    #[must_use]
+    pub fn at(skill: &Path, home: &Path, workspace: Option<&Path>) -> Self {
+        Self { skill: skill.to_owned(), home: home.to_owned(), workspace: workspace.map(Path::to_owned) }
+    }
+
+    /// The bases of a manifest's grants.
+    #[must_use]
+    pub fn bases(&self) -> GrantBases {
+        let bases = GrantBases::new(&self.skill, &self.home);
+        match &self.workspace {
+            Some(workspace) => bases.with_workspace(workspace),
+            None => bases,
+        }
+    }
+
+    /// How a manifest names a place: below the workspace, the skill's folder or the home where it lies in one. `None` where it cannot: by
+    /// then the name would mean another place, or nothing.
+    #[must_use]
+    pub fn spell(&self, path: &Path) -> Option<String> {
+        let bases = [
+            (self.workspace.as_deref(), "${WORKSPACE}"),
+            (Some(self.skill.as_path()), "${SKILL_DIR}"),
+            (Some(self.home.as_path()), "~"),
+        ];
+        let below = bases.iter().find_map(|(base, name)| {
+            let rest = path.strip_prefix((*base)?).ok()?.to_str()?;
+            Some(if rest.is_empty() { (*name).to_owned() } else { format!("{name}/{rest}") })
+        });
+        let text = below.or_else(|| path.to_str().map(str::to_owned))?;
+        let grant: GrantPath = text.parse().ok()?;
+        (grant.resolve(&self.bases()) == path && grant.to_string() == text).then_some(text)
+    }
+}
