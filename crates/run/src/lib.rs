@@ -106,7 +106,7 @@ pub use session::{LateSink, MIN_TRACE_LIMIT, RunOptions, RunStreams, TRACE_LIMIT
 pub use skill::{LoadedSkill, SkillCall};
 pub use skillsandbox_terms::{EndCause, LayerStanding, ObserveLevel};
 pub use stop::StopHandle;
-pub use streams::{OutputTarget, PrintedOutput};
+pub use streams::{OutputTarget, PrintedOutput, RunTerminal};
 pub use trace_folder::{PruneMode, PrunedTraces, TraceBudget, prune_traces};
 pub use user_policy::UserPolicy;
 

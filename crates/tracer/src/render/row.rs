@@ -9,6 +9,9 @@ use super::words::{self, ObjectPart};
 use super::{Glyphs, RenderOptions, TextStyle};
 use crate::{AttackClass, Event, EventKind, EventVerdict};
 
+/// Columns of a sentence that is wrapped.
+const MOST_WRAPPED: usize = 1200;
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum RowColour {
     None,
@@ -180,6 +183,7 @@ fn colour(event: &Event) -> RowColour {
     match (&event.kind, event.verdict) {
         (EventKind::Policy { .. }, _) => RowColour::Cyan,
         (_, Some(EventVerdict::Denied | EventVerdict::Unknown)) => RowColour::Red,
+        (_, Some(EventVerdict::Failed)) if words::is_absence(event) => RowColour::Dim,
         (_, Some(EventVerdict::Failed))
         | (EventKind::ResourceLimitHit { .. } | EventKind::Lost { .. }, _) => RowColour::Yellow,
         (_, Some(EventVerdict::Allowed)) => RowColour::Green,
@@ -193,6 +197,32 @@ pub(super) fn clock(time: Timestamp, look: &RenderOptions) -> String {
     let of_day = (time.as_millisecond() + offset * 1000).rem_euclid(86_400_000);
     let (seconds, milliseconds) = (of_day / 1000, of_day % 1000);
     format!("{:02}:{:02}:{:02}.{milliseconds:03}", seconds / 3600, seconds / 60 % 60, seconds % 60)
+}
+
+/// A name, and a sentence beside it in as many lines as it takes.
+pub(super) fn wrapped(out: &mut String, look: &RenderOptions, name: &str, text: &str, colour: RowColour) {
+    const LEAD: usize = 12;
+    // Escaped as a whole, so that no line can begin in the middle of an escape's meaning.
+    let shown = Escape::line(look.glyphs).cut(text, MOST_WRAPPED, Keep::Start);
+    let room = look.columns.saturating_sub(LEAD + 1).max(8);
+    let mut lines = vec![String::new()];
+    for word in shown.split(' ') {
+        let used = lines.last().map_or(0, |line| most_columns(line));
+        match lines.last_mut() {
+            Some(line) if used == 0 => line.push_str(word),
+            Some(line) if used + 1 + most_columns(word) <= room => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    for (index, line) in lines.iter().enumerate() {
+        let mut row = EventRow::new(out, look);
+        row.padded(if index == 0 { name } else { "" }, LEAD, RowColour::Dim);
+        row.ours(line, colour);
+        row.end();
+    }
 }
 
 /// A heading, and the rule below it.

@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use skillsandbox_text::Keep;
 
 use super::row::{self, EventRow, RowColour, RowLead};
+use super::story::{RunStory, StoryMood, doubts};
 use super::tally::TraceTally;
 use super::tree::TracedProcessTree;
 use super::words::counted;
@@ -44,7 +45,7 @@ pub fn write_text<W: Write>(
         tally.add(event);
         tree.add(event);
     }
-    doubts(&mut page, look, trace, &tally);
+    story(&mut page, look, trace, &tally);
     let classes = classes(trace);
     findings(&mut page, look, trace, &classes);
     policies(&mut page, look, trace);
@@ -98,25 +99,21 @@ fn header(out: &mut String, look: &RenderOptions, header: &TraceHeader) {
     out.push('\n');
 }
 
-/// Where what the trace says of itself is not what its events say.
-fn doubts(out: &mut String, look: &RenderOptions, trace: &Trace, tally: &TraceTally) {
-    let summary = &trace.violation_summary;
-    let claims = [
-        ("events", summary.events, tally.events),
-        ("denied", summary.denied, tally.all.denied),
-        ("allowed", summary.allowed, tally.all.allowed),
-        ("failed", summary.failed, tally.all.failed),
-    ];
-    for (name, said, counted) in claims {
-        if said != counted {
-            let mut line = EventRow::new(out, look);
-            line.ours(
-                &format!("DOUBTFUL: the summary says {said} {name}, its events add up to {counted}"),
-                RowColour::Red,
-            );
-            line.end();
-        }
+/// What got out, what to do, and where the trace contradicts itself.
+fn story(out: &mut String, look: &RenderOptions, trace: &Trace, tally: &TraceTally) {
+    let story = RunStory::of(trace, tally);
+    let colour = match story.mood {
+        StoryMood::Good => RowColour::Green,
+        StoryMood::Held => RowColour::Yellow,
+        StoryMood::Bad => RowColour::Red,
+    };
+    for (name, text) in [("got out", &story.got_out), ("what to do", &story.advice)] {
+        row::wrapped(out, look, name, text, colour);
     }
+    for doubt in doubts(trace, tally) {
+        row::wrapped(out, look, "DOUBTFUL", &doubt, RowColour::Red);
+    }
+    out.push('\n');
 }
 
 /// Which event proves what.
