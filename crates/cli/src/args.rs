@@ -83,6 +83,8 @@ pub(crate) enum CliVerb {
     #[cfg(target_os = "linux")]
     CheckPath(verbs::check_path::CheckPathArgs),
     CheckCommand(verbs::check_command::CheckCommandArgs),
+    #[cfg(target_os = "linux")]
+    Hook(verbs::hook::HookArgs),
     Doctor(verbs::doctor::DoctorArgs),
     Trace(verbs::trace::TraceArgs),
     History(verbs::history::HistoryArgs),
@@ -119,6 +121,8 @@ impl CliVerb {
             #[cfg(target_os = "linux")]
             Self::CheckPath(verb) => verb.run(),
             Self::CheckCommand(verb) => verb.run(),
+            #[cfg(target_os = "linux")]
+            Self::Hook(verb) => verb.run(),
             Self::Doctor(verb) => verb.run(),
             Self::Trace(verb) => verb.run(),
             Self::History(verb) => verb.run(),

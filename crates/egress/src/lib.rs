@@ -64,6 +64,7 @@ pub use broker::{Broker, NamespaceSockets};
 pub use policy::{EgressPolicy, EgressProblem, ListenPorts};
 pub use rule::NetworkRule;
 pub use skillsandbox_terms::{Protocol, Transport};
+pub use special::special_address;
 pub use tap::{PacketTap, tap_filter};
 
 /// What the fuzz targets need. No part of the interface.

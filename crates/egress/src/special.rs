@@ -108,6 +108,21 @@ pub(crate) fn special_block(address: IpAddr) -> Option<SpecialBlock> {
     }
 }
 
+/// What is special about an address ("a loopback address"), itself or by the IPv4 address that it means: such an address is this machine's, its
+/// network's, its cloud's or nobody's. `None`: it is one of everybody's.
+///
+/// ```
+/// use skillsandbox_egress::special_address;
+///
+/// assert_eq!(special_address("169.254.169.254".parse().unwrap()), Some("a cloud metadata address"));
+/// assert_eq!(special_address("::ffff:10.0.0.1".parse().unwrap()), Some("a private address"));
+/// assert_eq!(special_address("93.184.216.34".parse().unwrap()), None);
+/// ```
+#[must_use]
+pub fn special_address(address: IpAddr) -> Option<&'static str> {
+    special_block(address).map(|special| special.kind)
+}
+
 /// The prefix by which all networks may translate to IPv4 (RFC 6052).
 const NAT64: Ipv6Addr = Ipv6Addr::new(0x64, 0xff9b, 0, 0, 0, 0, 0, 0);
 

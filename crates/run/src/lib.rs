@@ -55,17 +55,23 @@
 //! The crate builds, and [`preview`] shows what a run would have. Nothing is run.
 #![forbid(unsafe_code)]
 
+#[cfg(target_os = "linux")]
+mod agent_guard;
 mod backend;
 mod call;
+mod caller_command;
 mod confined_git;
 mod decisions;
 mod denied_attempt;
 mod failure;
+mod found_manifest;
 mod history;
 mod job;
 mod job_debug;
+mod manifest_origin;
 #[cfg(target_os = "linux")]
 mod native;
+mod person_grants;
 mod policy_file;
 mod reach;
 mod refusal;
@@ -80,9 +86,15 @@ mod streams;
 mod trace_folder;
 #[cfg(any(test, not(target_os = "linux")))]
 mod unsupported;
+mod user_manifests;
 mod user_policy;
+mod workspace;
 mod written_places;
 
+#[cfg(target_os = "linux")]
+pub use agent_guard::{
+    AgentCall, AgentGuard, GuardAnswer, GuardError, GuardReason, GuardSettings, ShellHandling, ToolKind,
+};
 pub use backend::{Backend, BackendResult, LayerPreview, RunPreview, backend};
 pub use call::read_parameters;
 pub use confined_git::{ConfinedGit, GitCall};
@@ -92,10 +104,13 @@ pub use decisions::{
 };
 pub use denied_attempt::DeniedAttempt;
 pub use failure::RunFailure;
+pub use found_manifest::{SkillKey, skill_digest};
 pub use history::{HistoryError, RunHistory, RunRequest, Unrecorded, refuse_unloaded};
 pub use job::{AddressPin, Job, JobLimits, PlaceAuthor, ProgramRules, ScannedFolder, UntrustedPlace};
+pub use manifest_origin::{InstallationCheck, InstalledSkill, LoadChoice, ManifestOrigin};
 #[cfg(target_os = "linux")]
 pub use native::{RecordedRun, record};
+pub use person_grants::PersonGrants;
 pub use policy_file::{PolicyFile, PolicyFileError};
 pub use reach::real_path;
 pub use refusal::Refusal;
@@ -108,7 +123,9 @@ pub use skillsandbox_terms::{EndCause, LayerStanding, ObserveLevel};
 pub use stop::StopHandle;
 pub use streams::{OutputTarget, PrintedOutput, RunTerminal};
 pub use trace_folder::{PruneMode, PrunedTraces, TraceBudget, prune_traces};
+pub use user_manifests::{UserManifest, UserManifestError, UserManifests};
 pub use user_policy::UserPolicy;
+pub use workspace::Workspace;
 
 /// The code of the README, run as a test.
 #[cfg(doctest)]

@@ -86,7 +86,7 @@ pub use format::read::{MAX_LINE, TraceEnding, TracePart, TraceReader, read_trace
 pub use format::verify::{VerifiedTrace, verify_trace, verify_trace_from};
 pub use format::writer::TraceWriter;
 
-pub use classify::{ATLAS_VERSION, ATTACK_VERSION, Classifier};
+pub use classify::{ATLAS_VERSION, ATTACK_VERSION, Classifier, CredentialPlace, credential_place};
 pub use record::fold::FoldMode;
 pub use record::recorder::{Classify, EventSink, MAX_FILE, RecordedTrace, Recorder, Redact};
 pub use skillsandbox_terms::FileOperation;

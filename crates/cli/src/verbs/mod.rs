@@ -11,6 +11,8 @@ pub(crate) mod doctor;
 pub(crate) mod exec;
 pub(crate) mod explain;
 pub(crate) mod history;
+#[cfg(target_os = "linux")]
+pub(crate) mod hook;
 pub(crate) mod inspect;
 #[cfg(target_os = "linux")]
 pub(crate) mod install;

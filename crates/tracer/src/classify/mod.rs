@@ -7,6 +7,7 @@
 //! programs do as a matter of course is classified, however often the sandbox refused it.
 
 mod acts;
+mod credential_place;
 mod files;
 mod finding;
 mod network;
@@ -26,6 +27,7 @@ use finding::ClassFinding;
 use network::NetworkAttempts;
 use programs::ProgramAttempts;
 
+pub use credential_place::{CredentialPlace, credential_place};
 pub use techniques::{ATLAS_VERSION, ATTACK_VERSION};
 
 /// Reads events one by one, and says in the end what they amount to. Memory is bounded, however many there are.

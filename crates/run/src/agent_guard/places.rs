@@ -1,0 +1,143 @@
+//! Places that an agent has no business with: credentials, and the files that switch its guards off.
+
+use std::path::Path;
+
+use serde_json::{Map, Value};
+use skillsandbox_tracer::credential_place;
+
+use super::{GuardAnswer, GuardReason};
+use crate::reach::real_path;
+
+/// Folders of the system that anybody may look at: headers, documentation, libraries.
+const READABLE: [&str; 1] = ["/usr"];
+
+/// Files that decide what an agent may do, and what runs without being asked for. By the end of their path.
+const GUARD_FILES: [&[&str]; 15] = [
+    &[".claude", "settings.json"],
+    &[".claude", "settings.local.json"],
+    &[".claude", "hooks"],
+    &[".claude-plugin", "plugin.json"],
+    &[".mcp.json"],
+    &[".codex", "config.toml"],
+    &[".codex", "hooks.json"],
+    &[".codex", "hooks"],
+    &[".gemini", "settings.json"],
+    &[".gemini", "hooks"],
+    &[".cursor", "mcp.json"],
+    &[".vscode", "mcp.json"],
+    &[".vscode", "tasks.json"],
+    &[".git", "hooks"],
+    &[".git", "config"],
+];
+
+/// Arguments that hold what is written or looked for, and no path. In their normal form.
+const CONTENT_KEYS: [&str; 14] = [
+    "content",
+    "contents",
+    "newstring",
+    "oldstring",
+    "newsource",
+    "text",
+    "body",
+    "prompt",
+    "description",
+    "query",
+    "message",
+    "instruction",
+    "todos",
+    "thought",
+];
+
+/// Arguments that programs are given to run. In their normal form.
+const COMMAND_KEYS: [&str; 8] = ["command", "cmd", "commandline", "script", "code", "shell", "args", "argv"];
+
+/// Folders of this system that may be read whatever the project is.
+pub(super) fn readable() -> impl Iterator<Item = &'static Path> {
+    READABLE.iter().map(Path::new).filter(|folder| folder.is_dir())
+}
+
+/// What the paths in a call's arguments mean, as they are written and by where their links lead.
+pub(super) fn judge_input(input: &Map<String, Value>, cwd: &Path, writes: bool) -> GuardAnswer {
+    let mut answer = GuardAnswer::Pass;
+    each_text(input, &mut |key, text| {
+        let is_pattern_of_text = key == "pattern" && input.contains_key("output_mode");
+        if !CONTENT_KEYS.contains(&key) && !is_pattern_of_text && !text.contains('\n') {
+            let judged = judge_path(text, cwd, writes);
+            answer = std::cmp::max(answer.clone(), judged);
+        }
+    });
+    answer
+}
+
+/// The texts under keys that mean a command.
+pub(super) fn command_texts(input: &Map<String, Value>) -> impl Iterator<Item = &str> {
+    let mut found = Vec::new();
+    each_text(input, &mut |key, text| {
+        if COMMAND_KEYS.contains(&key) {
+            found.push(text);
+        }
+    });
+    found.into_iter()
+}
+
+/// Calls for every text with its key's normal form. No deeper than JSON was read, which is 128.
+pub(super) fn each_text<'a>(input: &'a Map<String, Value>, call: &mut impl FnMut(&str, &'a str)) {
+    fn visit<'a>(key: &str, value: &'a Value, call: &mut impl FnMut(&str, &'a str)) {
+        match value {
+            Value::String(text) => call(key, text),
+            Value::Array(list) => list.iter().for_each(|value| visit(key, value, call)),
+            Value::Object(map) => map.iter().for_each(|(key, value)| visit(&normal(key), value, call)),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+    input.iter().for_each(|(key, value)| visit(&normal(key), value, call));
+}
+
+fn normal(key: &str) -> String {
+    key.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+/// What one path means. A name that is none is looked at as well: it then means nothing.
+pub(super) fn judge_path(path: &str, cwd: &Path, writes: bool) -> GuardAnswer {
+    if path.is_empty() || path.len() > 4096 || path.contains('\0') {
+        return GuardAnswer::Pass;
+    }
+    let written = judge_name(path, writes);
+    let real = real_path(&cwd.join(path));
+    written.max(real.to_str().map_or(GuardAnswer::Pass, |real| judge_name(real, writes)))
+}
+
+fn judge_name(path: &str, writes: bool) -> GuardAnswer {
+    // A folder that holds credentials is as good as they are: `tar c ~/.gnupg`.
+    let place = credential_place(path).or_else(|| credential_place(&format!("{path}/_")));
+    if let Some(place) = place {
+        let reason = format!("`{path}` is a place of credentials: {}", place.says);
+        if place.is_shared {
+            let hint = "A person has to confirm that the agent may use it.";
+            return GuardAnswer::Ask(GuardReason::new("credential-place", reason, hint));
+        }
+        let hint = "Do not look for another way; tell the person what needs it.";
+        return GuardAnswer::Deny(GuardReason::new("credential-place", reason, hint));
+    }
+    if writes && is_guard_file(path) {
+        let reason = format!("`{path}` decides what the agent may do, or is run without being asked for");
+        let hint = "A person has to confirm such a change.";
+        return GuardAnswer::Ask(GuardReason::new("guard-file", reason, hint));
+    }
+    GuardAnswer::Pass
+}
+
+/// Whether a path is such a file, lies below such a folder, or is the folder that holds it.
+fn is_guard_file(path: &str) -> bool {
+    let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
+    GUARD_FILES.iter().any(|file| parts.windows(file.len()).any(|window| window == *file))
+}
+
+/// The files that a patch in the form of `apply_patch` adds, changes, removes or moves to.
+pub(super) fn patched_files(patch: &str) -> impl Iterator<Item = &str> {
+    const HEADERS: [&str; 4] = ["*** Add File:", "*** Update File:", "*** Delete File:", "*** Move to:"];
+    patch.lines().filter_map(|line| {
+        let line = line.trim();
+        HEADERS.iter().find_map(|header| line.strip_prefix(header)).map(str::trim)
+    })
+}
