@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use skillsandbox_tracer::{Event, EventKind, LineSplitter, OutputLine, Redactor};
 
-use super::screen::{self, ScreenFilter};
+use super::screen::ScreenFilter;
 use super::terminal::TerminalFilter;
 use crate::streams::{OutputTarget, PrintedOutput};
 
@@ -87,11 +87,13 @@ impl<R: Read> OutputReader<R> {
         }
         if printed.failed.is_none() {
             let rest = match self.forward {
-                OutputTarget::Screen => screen::RESET,
-                OutputTarget::Terminal => &terminal.finish().into_bytes(),
-                OutputTarget::Nowhere | OutputTarget::Own | OutputTarget::Error | OutputTarget::Kept => &[],
+                OutputTarget::Screen => screen.finish(),
+                OutputTarget::Terminal => terminal.finish().into_bytes(),
+                OutputTarget::Nowhere | OutputTarget::Own | OutputTarget::Error | OutputTarget::Kept => {
+                    Vec::new()
+                }
             };
-            printed.failed = pass_on(rest, self.is_error).err().map(|error| error.kind());
+            printed.failed = pass_on(&rest, self.is_error).err().map(|error| error.kind());
         }
         printed
     }

@@ -4,13 +4,13 @@
 //! print, rename the window or change how keys work. So there is a list of what passes (moving the cursor, erasing, colours, scrolling, the
 //! second screen), and all else is left out, whole, with its parameters and its text.
 
+use std::collections::BTreeSet;
+
 /// Longest sequence that passes: cursor positions and colours take some 40 bytes.
 const MAX_SEQUENCE: usize = 128;
 
-/// What makes the user's terminal as it was, whatever the program did: second screen off, cursor shown, keys and paste as usual, all of the
-/// screen scrolls, no colours, usual letters.
-pub(crate) const RESET: &[u8] =
-    b"\x1b[?1049l\x1b[?1047l\x1b[?47l\x1b[?25h\x1b[?1l\x1b[?7h\x1b[?2004l\x1b>\x1b[r\x1b[4l\x1b[0m\x1b(B\x0f";
+/// Letters, colours and the keypad as usual. Says nothing where they are.
+const USUAL: &[u8] = b"\x1b>\x1b(B\x0f\x1b[0m";
 
 /// Passes drawing on, as it comes: a sequence may lie across two pieces.
 #[derive(Debug, Default)]
@@ -21,6 +21,18 @@ pub(crate) struct ScreenFilter {
     /// Bytes of a character that are still to come, and the bytes so far.
     character: Vec<u8>,
     expected: usize,
+    changed: ScreenChanges,
+}
+
+/// What a program has changed on the screen that outlasts it.
+#[derive(Debug, Default)]
+struct ScreenChanges {
+    /// Modes that are not as they usually are.
+    modes: BTreeSet<Vec<u8>>,
+    /// Whether only a part of the screen scrolls.
+    scrolls_part: bool,
+    /// Whether a line was begun and not ended.
+    mid_line: bool,
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +59,29 @@ impl ScreenFilter {
         for byte in bytes {
             self.take(*byte, &mut shown);
         }
+        if let Some(last) = shown.last() {
+            self.changed.mid_line = *last != b'\n';
+        }
         shown
+    }
+
+    /// What makes the terminal as it was: only what was changed is set back, since a terminal may move its cursor for it.
+    pub(crate) fn finish(&mut self) -> Vec<u8> {
+        let ScreenChanges { modes, scrolls_part, mid_line } = std::mem::take(&mut self.changed);
+        let mut reset = Vec::new();
+        if scrolls_part {
+            reset.extend_from_slice(b"\x1b7\x1b[r\x1b8");
+        }
+        for mode in modes {
+            reset.extend_from_slice(b"\x1b[");
+            reset.extend_from_slice(&mode);
+            reset.push(if is_usually_set(&mode) { b'h' } else { b'l' });
+        }
+        reset.extend_from_slice(USUAL);
+        if mid_line {
+            reset.extend_from_slice(b"\r\n");
+        }
+        reset
     }
 
     fn take(&mut self, byte: u8, shown: &mut Vec<u8>) {
@@ -168,6 +202,7 @@ impl ScreenFilter {
             0x40..0x7f => {
                 let parameters = self.held.get(2..).unwrap_or_default();
                 if self.held.len() < MAX_SEQUENCE && passes(parameters, byte) {
+                    self.changed.note(parameters, byte);
                     shown.append(&mut self.held);
                     shown.push(byte);
                 }
@@ -177,6 +212,34 @@ impl ScreenFilter {
             _ => {}
         }
     }
+}
+
+impl ScreenChanges {
+    fn note(&mut self, parameters: &[u8], end: u8) {
+        match end {
+            b'r' => self.scrolls_part = !parameters.is_empty(),
+            b'h' | b'l' => {
+                let (lead, list) = match parameters.strip_prefix(b"?") {
+                    Some(list) => (&b"?"[..], list),
+                    None => (&b""[..], parameters),
+                };
+                for mode in list.split(|byte| *byte == b';') {
+                    let mode = [lead, mode].concat();
+                    if is_usually_set(&mode) == (end == b'h') {
+                        self.modes.remove(&mode);
+                    } else {
+                        self.modes.insert(mode);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Whether a mode is set on a terminal that nobody has changed: wrapping, and showing the cursor.
+fn is_usually_set(mode: &[u8]) -> bool {
+    matches!(mode, b"?7" | b"?25")
 }
 
 /// Whether a sequence only draws.
@@ -208,7 +271,7 @@ fn passes(parameters: &[u8], end: u8) -> bool {
     }
 }
 
-/// Modes that a program of the screen needs, and that [`RESET`] sets back: cursor keys, wrapping, blinking, showing the cursor, the second
+/// Modes that a program of the screen needs, and that [`ScreenFilter::finish`] sets back: cursor keys, wrapping, blinking, showing the cursor, the second
 /// screen, marked paste. Not those that report: mouse, focus, size.
 fn modes(parameters: &[u8]) -> bool {
     let Some(list) = parameters.strip_prefix(b"?") else { return parameters == b"4" };
@@ -284,6 +347,23 @@ mod tests {
         }
         let long = [b"\x1b[".as_slice(), &b"1;".repeat(5000), b"mx"].concat();
         assert_eq!(whole(&long), b"x");
+    }
+
+    #[test]
+    fn what_a_program_leaves_changed_is_set_back_and_nothing_else() {
+        let reset = |bytes: &[u8]| {
+            let mut filter = ScreenFilter::default();
+            let _ = filter.push(bytes);
+            String::from_utf8(filter.finish()).unwrap()
+        };
+        let usual = "\u{1b}>\u{1b}(B\u{f}\u{1b}[0m";
+        assert_eq!(reset(b"text\r\n"), usual);
+        assert_eq!(reset(b"no end"), format!("{usual}\r\n"));
+        assert_eq!(reset(b"\x1b[?1049h\x1b[?25l\x1b[?25h\x1b[?1049l\n"), usual);
+        assert_eq!(
+            reset(b"\x1b[?1049h\x1b[?1;25l\x1b[?2004h\x1b[5;10r\n"),
+            format!("\u{1b}7\u{1b}[r\u{1b}8\u{1b}[?1049l\u{1b}[?2004l\u{1b}[?25h{usual}")
+        );
     }
 
     #[test]

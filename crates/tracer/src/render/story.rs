@@ -104,7 +104,11 @@ fn amounts_to(trace: &Trace) -> (StoryMood, String) {
         (StoryMood::Bad, "not everything was prevented")
     };
     let count = counted(found.len() as u64, "finding");
-    (mood, format!("{count}, severity {worst}: {prevented}"))
+    // What was not prevented is worse than what was.
+    let first =
+        found.iter().max_by_key(|found| (found.prevention() != Prevention::Prevented, found.severity));
+    let first = first.map(|found| format!(". The worst: {}", cut(&found.message))).unwrap_or_default();
+    (mood, format!("{count}, severity {worst}: {prevented}{first}"))
 }
 
 /// How it ended, as its last event says.
