@@ -79,7 +79,6 @@ fn printing(stage: &Stage) -> Vec<Vec<String>> {
         "scan SKILL",
         "scan --format json SKILL",
         "explain CHECK-01",
-        "list",
         "list --format json",
         "doctor",
         "doctor --format json",

@@ -47,8 +47,8 @@ fn a_summary_that_is_not_what_the_events_say_is_doubted() {
     trace.violation_summary.denied = 0;
     trace.events.remove(8);
     let page = shown(&trace, 140, Timeline::Short);
-    assert!(page.contains("DOUBTFUL: the summary says 0 denied, its events add up to 13"), "{page}");
-    assert!(page.contains("DOUBTFUL: the summary says 27 events, its events add up to 26"), "{page}");
+    assert!(page.contains("DOUBTFUL    the summary says 0 denied, its events add up to 13"), "{page}");
+    assert!(page.contains("DOUBTFUL    these are 26 of the 27 events that the trace says it has"), "{page}");
     assert!(page.contains("#8 is not in this trace"), "{page}");
 }
 

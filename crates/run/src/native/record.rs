@@ -171,6 +171,13 @@ impl SharedRecorder {
     fn begin(&self, event: Option<Event>) {
         let mut book = self.lock();
         let early = book.early.take().unwrap_or_default();
+        // It runs since the first of them, whenever that is told.
+        let event = event.map(|mut event| {
+            if let Some(first) = early.iter().min_by_key(|early| early.time) {
+                (event.time, event.elapsed_us) = (first.time, first.elapsed_us);
+            }
+            event
+        });
         for event in event.into_iter().chain(early) {
             book.recorder.record(event);
         }

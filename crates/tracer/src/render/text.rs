@@ -1,6 +1,7 @@
 //! A whole trace on a terminal, for somebody who has to decide what to make of it.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use skillsandbox_text::Keep;
@@ -15,6 +16,8 @@ use crate::{AttackClass, Event, EventKind, Trace, TraceHeader};
 
 /// Events of the timeline that are shown unless all are wanted.
 const TIMELINE: usize = 100;
+/// Lines of what the sandbox holds.
+const STATED: usize = 40;
 /// Events that are shown to prove one finding.
 const EVIDENCE: usize = 8;
 
@@ -170,16 +173,40 @@ fn at(trace: &Trace, place: u64) -> Option<&Event> {
 }
 
 fn policies(out: &mut String, look: &RenderOptions, trace: &Trace) {
-    let lines: Vec<&Event> =
-        trace.events.iter().filter(|event| matches!(event.kind, EventKind::Policy { .. })).collect();
-    if lines.is_empty() {
-        return;
+    let stated = trace.events.iter().filter_map(|event| match &event.kind {
+        EventKind::Policy { subject, message, figures } => Some((subject, message, figures)),
+        _ => None,
+    });
+    let mut count = 0;
+    for (subject, message, figures) in stated {
+        if count == 0 {
+            row::heading(out, look, "what the sandbox holds");
+        }
+        count += 1;
+        if count > STATED {
+            continue;
+        }
+        let mut line = format!("{subject}: {message}");
+        for (name, number) in figures.iter().take(12) {
+            let _ = write!(line, "; {name} {number}");
+        }
+        row::wrapped_text(out, look, 2, &line);
     }
-    row::heading(out, look, "what the sandbox holds");
-    for event in lines.iter().take(tables::SHOWN) {
-        row::event(out, look, event, &[], RowLead::Listed);
+    if let more @ 1.. = count.saturating_sub(STATED) {
+        tables::nothing(out, look, &format!("and {more} more"));
     }
-    tables::more(out, look, lines.len(), 0);
+}
+
+/// How often events were done again that have a place of their own.
+fn repeats(trace: &Trace) -> BTreeMap<u64, u64> {
+    let mut repeats = BTreeMap::new();
+    for event in &trace.events {
+        if let Some(first) = event.repeats {
+            let count: &mut u64 = repeats.entry(first).or_default();
+            *count = count.saturating_add(event.count);
+        }
+    }
+    repeats
 }
 
 fn write_timeline<W: Write>(
@@ -194,6 +221,7 @@ fn write_timeline<W: Write>(
     let mut left_out = 0_u64;
     let mut shown = 0;
     let last = trace.events.len().saturating_sub(5);
+    let repeats = if timeline == Timeline::All { BTreeMap::new() } else { repeats(trace) };
     for (index, event) in trace.events.iter().enumerate() {
         // Of a long trace: how it began, how it ended, and what was denied in between.
         let is_shown = timeline == Timeline::All
@@ -201,6 +229,10 @@ fn write_timeline<W: Write>(
             || index < TIMELINE / 3
             || index >= last
             || (shown < TIMELINE && (event.is_violation() || classes.contains_key(&event.sequence)));
+        // What was done again is said where it was done first.
+        if timeline == Timeline::Short && event.repeats.is_some() {
+            continue;
+        }
         if !is_shown {
             left_out += 1;
             continue;
@@ -208,7 +240,14 @@ fn write_timeline<W: Write>(
         skipped(&mut page, look, &mut left_out);
         shown += 1;
         let tags = classes.get(&event.sequence).map(Vec::as_slice).unwrap_or_default();
-        row::event(&mut page, look, event, tags, RowLead::Listed);
+        match repeats.get(&event.sequence) {
+            Some(more) => {
+                let mut all = event.clone();
+                all.count = all.count.saturating_add(*more);
+                row::event(&mut page, look, &all, tags, RowLead::Listed);
+            }
+            None => row::event(&mut page, look, event, tags, RowLead::Listed),
+        }
         if page.len() > 64 * 1024 {
             out.write_all(page.as_bytes())?;
             page.clear();

@@ -55,7 +55,8 @@ impl TracedProcessTree {
         let node = self.nodes.entry(process.pid).or_default();
         node.parent = node.parent.or(process.parent.filter(|parent| *parent != process.pid));
         node.inner = node.inner.or(process.inner_pid);
-        node.binary = node.binary.take().or_else(|| process.binary.clone());
+        // What it is by now: before it executed its program, it was the one that launches it.
+        node.binary = process.binary.clone().or_else(|| node.binary.take());
         node.counts.add(event);
         if let EventKind::Exec { path, argv } = &event.kind {
             if node.programs.len() >= MAX_PROGRAMS {

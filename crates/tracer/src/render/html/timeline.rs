@@ -41,10 +41,20 @@ pub(super) fn timeline(trace: &Trace, classes: &BTreeMap<u64, Vec<AttackClass>>)
     let mut pending = PendingRow::None;
     let (mut rows, mut notable) = (0, 0);
     let from_end = trace.events.len().saturating_sub(LAST);
+    let mut repeats: BTreeMap<u64, u64> = BTreeMap::new();
+    for (first, event) in trace.events.iter().filter_map(|event| Some((event.repeats?, event))) {
+        let count = repeats.entry(first).or_default();
+        *count = count.saturating_add(event.count);
+    }
     for (index, event) in trace.events.iter().enumerate() {
         let proves = classes.contains_key(&event.sequence);
         let matters =
             proves || event.is_violation() || event.verdict == Some(EventVerdict::Unknown) || is_rare(event);
+        // What was done again is said where it was done first.
+        if event.repeats.is_some_and(|first| part.shown.contains(&first)) && !proves {
+            part.counted_only += 1;
+            continue;
+        }
         if !matters && let Some(folder) = library_folder(event) {
             part.counted_only += 1;
             pending = pending.library(event, folder);
@@ -62,7 +72,8 @@ pub(super) fn timeline(trace: &Trace, classes: &BTreeMap<u64, Vec<AttackClass>>)
         rows += 1;
         notable += usize::from(matters && rows > FIRST);
         let tags = classes.get(&event.sequence).map(Vec::as_slice).unwrap_or_default();
-        event_row(&mut part.rows, &look, event, tags);
+        let times = event.count.saturating_add(repeats.get(&event.sequence).copied().unwrap_or(0));
+        event_row(&mut part.rows, &look, event, times, tags);
         part.shown.insert(event.sequence);
     }
     pending.end(&mut part.rows, &look);
@@ -183,7 +194,7 @@ fn time_cells(out: &mut Markup, look: &RenderOptions, event: &Event) {
     out.ours(&row::clock(event.time, look)).tag("</td>");
 }
 
-fn event_row(out: &mut Markup, look: &RenderOptions, event: &Event, tags: &[AttackClass]) {
+fn event_row(out: &mut Markup, look: &RenderOptions, event: &Event, times: u64, tags: &[AttackClass]) {
     out.tag("<tr id=\"e").number(event.sequence).tag("\" class=\"").tag(verdict_class(event)).tag("\">");
     time_cells(out, look, event);
     out.tag("<td class=\"k v\">").ours(words::word(event)).tag("</td><td class=\"k\">");
@@ -193,8 +204,8 @@ fn event_row(out: &mut Markup, look: &RenderOptions, event: &Event, tags: &[Atta
         out.theirs(name, 24, Keep::Ends).tag("<i>(").number(process.pid.into()).tag(")</i>");
     }
     out.tag("</td><td class=\"w\">").parts(&words::about(event), ABOUT);
-    if event.count > 1 {
-        out.tag(" <i>(").number(event.count).tag(" times)</i>");
+    if times > 1 {
+        out.tag(" <i>(").number(times).tag(" times)</i>");
     }
     for class in tags {
         out.tag(" <b class=\"tag denied\">").ours(&words::class_name(*class).replace('_', " ")).tag("</b>");
