@@ -82,7 +82,7 @@ fn printing(stage: &Stage) -> Vec<Vec<String>> {
         "list --format json",
         "doctor",
         "doctor --format json",
-        "check-path read /etc/passwd",
+        "check-path --root SKILL --tool Read --args {\"file_path\":\"main.sh\"}",
         "check-command ls",
         "trace show --last",
         "trace html --last -o -",

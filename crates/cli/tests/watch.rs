@@ -39,6 +39,10 @@ fn a_file_that_is_merely_not_there_is_no_failure() {
     let output =
         stage.run(&["exec", "--watch", "--read", ".", "sh", "-c", "test -e x; cat nothing-here; true"]);
     let seen = text(&output.stderr);
-    let line = events(&seen).into_iter().find(|line| line.contains("nothing-here")).unwrap().to_owned();
+    let line = events(&seen)
+        .into_iter()
+        .find(|line| line.contains(" read ") && line.contains("nothing-here"))
+        .unwrap()
+        .to_owned();
     assert!(line.contains("ABSENT") && !line.contains('\u{274c}') && !line.contains("FAILED"), "{line}");
 }

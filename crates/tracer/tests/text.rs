@@ -20,7 +20,7 @@ fn an_attack_is_shown_with_what_proves_it() {
         "skill       weather-lookup-malicious 0.1.0",
         "began       2026-03-14 23:33:43.120 UTC",
         "7 findings, severity critical: no attempt that proves it took effect",
-        "T1552.004   Unsecured Credentials: Private Keys",
+        "T1552.004      Unsecured Credentials: Private Keys",
         "#18 [23:33:43.208] 🔒 DENIED  connect   python3.12(41872)  webhook.test:443 (not_granted)  (3 times)",
         "41872 (2 inside) /usr/bin/python3.12  235 events, 13 denied",
         "└─ 41880 (5 inside) /usr/bin/dash",

@@ -36,14 +36,14 @@ pub struct LiveView<W: Write> {
     look: RenderOptions,
     tally: TraceTally,
     line: String,
-    /// Whether the end of the run was shown.
-    has_ended: bool,
+    /// When the run ended, once that was shown.
+    ended_us: Option<u64>,
 }
 
 impl<W: Write> LiveView<W> {
     /// Writes to `out`, which needs no buffer of its own.
     pub fn new(out: W, look: RenderOptions) -> Self {
-        Self { out, look, tally: TraceTally::default(), line: String::new(), has_ended: false }
+        Self { out, look, tally: TraceTally::default(), line: String::new(), ended_us: None }
     }
 
     /// One event, with the classes it belongs to as far as that is known by now. It is on the screen when this returns.
@@ -95,11 +95,14 @@ impl<W: Write> LiveView<W> {
 
     fn add(&mut self, event: &Event, classes: &[AttackClass]) {
         self.tally.add(event);
-        // What was done again was shown when it was done first; what comes after the end is only counted.
-        if event.repeats.is_some() || event.last_elapsed_us.is_some() || self.has_ended {
+        // What was done again was shown when it was done first; what is told after the end and happened before it was folded.
+        let came_late = self.ended_us.is_some_and(|end| event.elapsed_us <= end);
+        if event.repeats.is_some() || event.last_elapsed_us.is_some() || came_late {
             return;
         }
-        self.has_ended = matches!(event.kind, EventKind::RunEnded { .. });
+        if matches!(event.kind, EventKind::RunEnded { .. }) {
+            self.ended_us = Some(event.elapsed_us);
+        }
         row::event(&mut self.line, &self.look, event, classes, RowLead::Live);
     }
 
