@@ -14,6 +14,7 @@ use std::io;
 use std::process::ExitCode;
 
 use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _};
+use skillsandbox_manifest::LoadError;
 
 use crate::args::Cli;
 use crate::output::ExitAnswer;
@@ -91,7 +92,7 @@ fn is_json_in_words() -> bool {
 
 /// What kind of error it is, for programs.
 fn error_code(error: &anyhow::Error) -> &'static str {
-    if error.chain().any(|cause| cause.is::<skillsandbox_manifest::LoadError>()) {
+    if error.chain().find_map(|cause| cause.downcast_ref::<LoadError>()).is_some() {
         return "INVALID_MANIFEST";
     }
     match error.chain().find_map(|cause| cause.downcast_ref::<io::Error>()).map(io::Error::kind) {

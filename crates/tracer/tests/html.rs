@@ -39,7 +39,7 @@ fn made(shown: &Shown) -> &str {
 
 /// The texts of the cells of a table, row by row.
 fn cells(text: &str, id: &str) -> Vec<Vec<String>> {
-    let table = text.split_once(&format!("<table id=\"{id}\">")).unwrap().1.split_once("</table>").unwrap().0;
+    let table = text.split_once(&format!("<table id=\"{id}\"")).unwrap().1.split_once("</table>").unwrap().0;
     let rows = table.split("<tr").skip(2);
     let of_cell = |cell: &str| cell.split_once('>').unwrap().1.split("</td>").next().unwrap().to_owned();
     rows.map(|row| row.split("<td").skip(1).map(of_cell).collect()).collect()

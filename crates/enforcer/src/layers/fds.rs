@@ -54,12 +54,11 @@ impl StandardStreams {
     /// Puts them in place, `ready` and `ruleset` at [`READY`] and [`RULESET`] until `exec`, and closes all others.
     pub(crate) fn apply(&self, ready: i32, ruleset: i32) -> StepResult {
         rustix::process::setsid().at(SetupStep::Session)?;
-        let [stdin, stdout, stderr] = match self.terminal {
-            Some(size) => [terminal::make(size, sys::fds::borrow(ready))?; 3],
-            None => {
-                let [stdin, stdout, stderr] = self.child.each_ref().map(Option::as_ref);
-                [open_stream(stdin)?, open_stream(stdout)?, open_stream(stderr)?]
-            }
+        let [stdin, stdout, stderr] = if let Some(size) = self.terminal {
+            [terminal::make(size, sys::fds::borrow(ready))?; 3]
+        } else {
+            let [stdin, stdout, stderr] = self.child.each_ref().map(Option::as_ref);
+            [open_stream(stdin)?, open_stream(stdout)?, open_stream(stderr)?]
         };
         let mut fds = [stdin, stdout, stderr, ready, ruleset];
         // First out of the way, then into place: each may hold what another is to become.

@@ -24,7 +24,7 @@ pub struct OutputPipe {
     is_terminal: bool,
 }
 
-/// The most that a terminal holds when its run ends. The kernel keeps less (TTYB_DEFAULT_MEM_LIMIT, 64 KiB).
+/// The most that a terminal holds when its run ends. The kernel keeps less (`TTYB_DEFAULT_MEM_LIMIT`, 64 KiB).
 const TERMINAL_HOLDS: usize = 128 << 10;
 
 /// How long to wait for somebody to open a terminal again that all programs of a run have closed.

@@ -9,6 +9,9 @@ use std::collections::BTreeSet;
 /// Longest sequence that passes: cursor positions and colours take some 40 bytes.
 const MAX_SEQUENCE: usize = 128;
 
+/// Digits of a number in a sequence that passes.
+const MAX_DIGITS: usize = 4;
+
 /// Letters, colours and the keypad as usual. Says nothing where they are.
 const USUAL: &[u8] = b"\x1b>\x1b(B\x0f\x1b[0m";
 
@@ -147,9 +150,8 @@ impl ScreenFilter {
         }
         match byte {
             // Bell, backspace, tab, line feed, carriage return, and the two sets of letters.
-            0x07..=0x0a | 0x0d..=0x0f => shown.push(byte),
+            0x07..=0x0a | 0x0d..=0x0f | 0x20..0x7f => shown.push(byte),
             0x00..0x20 | 0x7f => {}
-            0x20..0x7f => shown.push(byte),
             0xc2..0xe0 => self.begin_character(byte, 1),
             0xe0..0xf0 => self.begin_character(byte, 2),
             0xf0..0xf5 => self.begin_character(byte, 3),
@@ -179,8 +181,7 @@ impl ScreenFilter {
         match byte {
             b'[' => self.state = FilterState::Control,
             b']' | b'P' | b'_' | b'^' | b'X' => self.start(FilterState::String),
-            b'(' | b')' => self.state = FilterState::Charset,
-            // Other intermediates: what follows is one byte, and none of it passes.
+            // A set of letters; of other intermediates what follows is one byte, too, and none of it passes.
             0x20..0x30 => self.state = FilterState::Charset,
             // Save and restore the cursor, index, next line, reverse index, the keypad's two modes.
             b'7' | b'8' | b'D' | b'E' | b'M' | b'=' | b'>' => {
@@ -193,12 +194,9 @@ impl ScreenFilter {
 
     fn control(&mut self, byte: u8, shown: &mut Vec<u8>) {
         match byte {
-            0x20..0x40 => {
-                // One that is too long is read to its end, and does not pass.
-                if self.held.len() < MAX_SEQUENCE {
-                    self.held.push(byte);
-                }
-            }
+            0x20..0x40 if self.held.len() < MAX_SEQUENCE => self.held.push(byte),
+            // One that is too long is read to its end, and does not pass.
+            0x20..0x40 => {}
             0x40..0x7f => {
                 let parameters = self.held.get(2..).unwrap_or_default();
                 if self.held.len() < MAX_SEQUENCE && passes(parameters, byte) {
@@ -244,7 +242,9 @@ fn is_usually_set(mode: &[u8]) -> bool {
 
 /// Whether a sequence only draws.
 fn passes(parameters: &[u8], end: u8) -> bool {
-    let is_plain = parameters.iter().all(|byte| byte.is_ascii_digit() || matches!(byte, b';' | b':'));
+    // Numbers, none of which is larger than any screen: some terminals do as often as they are told.
+    let mut numbers = parameters.split(|byte| matches!(byte, b';' | b':'));
+    let is_plain = numbers.all(|number| number.len() <= MAX_DIGITS && number.iter().all(u8::is_ascii_digit));
     match end {
         // Moving, erasing, inserting, deleting, scrolling, colours, the part that scrolls, saving the cursor, repeating.
         b'@'
@@ -324,6 +324,8 @@ mod tests {
             "\u{9d}52;c;?\u{9c}".as_bytes().get(..2).unwrap(),
             b"\x1b[?1049;1000h", // one of the list is enough
             b"\x1b[20h\x1b[2h",
+            b"\x1b[999999999b\x1b[1;99999H",
+            b"\x1b[6\nn\x1b[5\xffn", // a control in the middle
         ] {
             assert_eq!(whole(attack), b"", "{:?}", String::from_utf8_lossy(attack));
         }

@@ -1,6 +1,7 @@
 //! A run in three sentences: what happened, whether anything got out, and what to do.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use super::tally::TraceTally;
 use super::words::{self, counted, size};
@@ -126,10 +127,10 @@ impl RunEnding {
         let mut ending = Self::default();
         for event in events {
             match &event.kind {
-                EventKind::ResourceLimitHit { limit, .. } if !ending.limits.contains(limit) => {
-                    if ending.limits.len() < HOSTS {
-                        ending.limits.push(limit.clone());
-                    }
+                EventKind::ResourceLimitHit { limit, .. }
+                    if !ending.limits.contains(limit) && ending.limits.len() < HOSTS =>
+                {
+                    ending.limits.push(limit.clone());
                 }
                 EventKind::RunEnded { exit_code, signal, end, error } => {
                     ending.exit = Some(match (exit_code, signal) {
@@ -232,19 +233,21 @@ impl Traffic {
             }
         };
         if self.local > 0 {
-            text += &format!(
+            let _ = write!(
+                text,
                 " {} to services of this machine; what those were told was not counted.",
                 counted(self.local, "connection")
             );
         }
         if self.unknown > 0 {
-            text += &format!(
+            let _ = write!(
+                text,
                 " Of {} it is not known whether anything was sent.",
                 counted(self.unknown, "network attempt")
             );
         }
         if let Some(reason) = &self.reason {
-            text += &format!(" Whether more got out is not known: {reason}.");
+            let _ = write!(text, " Whether more got out is not known: {reason}.");
         }
         text
     }

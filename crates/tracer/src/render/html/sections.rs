@@ -242,7 +242,7 @@ fn processes(out: &mut Markup, tree: &TracedProcessTree) {
     if tree.is_empty() {
         out.tag("<p class=\"soft\">No event names its process.</p>\n");
     }
-    out.tag("<div class=\"scroll\"><table id=\"processes\"><thead><tr><th>process</th>");
+    out.tag("<div class=\"scroll\"><table id=\"processes\" class=\"figures\"><thead><tr><th>process</th>");
     out.tag("<th class=\"n\">allowed</th><th class=\"n\">denied</th><th class=\"n\">failed</th>");
     out.tag("<th class=\"n\">unknown</th><th class=\"n\">other</th><th class=\"n\">all</th></tr></thead><tbody>\n");
     let rows = tree.rows();
@@ -318,7 +318,7 @@ fn denied(out: &mut Markup, tally: &TraceTally, rows: &TimelinePart) {
         out.tag("<p class=\"soft\">Nothing that was tried.</p></section>\n");
         return;
     }
-    out.tag("<div class=\"scroll\"><table><thead><tr><th class=\"n\">times</th><th>kind</th><th>what</th><th>rule</th>");
+    out.tag("<div class=\"scroll\"><table class=\"denials\"><thead><tr><th class=\"n\">times</th><th>kind</th><th>what</th><th>rule</th>");
     out.tag("<th class=\"n\">first</th></tr></thead><tbody>\n");
     for (_, attempt) in tally.violations.most(|attempt| attempt.count).into_iter().take(ROWS) {
         out.tag("<tr><td class=\"n denied\">").number(attempt.count).tag("</td><td class=\"k\">");
@@ -344,7 +344,7 @@ fn network(out: &mut Markup, tally: &TraceTally) {
         out.tag("<p class=\"soft\">No connection was tried.</p></section>\n");
         return;
     }
-    out.tag("<div class=\"scroll\"><table><thead><tr><th>destination</th><th class=\"n\">allowed</th>");
+    out.tag("<div class=\"scroll\"><table class=\"figures\"><thead><tr><th>destination</th><th class=\"n\">allowed</th>");
     out.tag("<th class=\"n\">denied</th><th class=\"n\">failed</th><th class=\"n\">unknown</th>");
     out.tag("<th class=\"n\">sent</th><th class=\"n\">received</th><th>why</th></tr></thead><tbody>\n");
     let by_bytes = |flow: &super::super::tally::TrafficFlow| {
@@ -389,7 +389,7 @@ fn files(out: &mut Markup, tally: &TraceTally) {
         more(out, tally.changed.len().saturating_sub(ROWS) as u64, "file");
         no_room(out, tally.changed.left_out);
     }
-    out.tag("<h3>Folders</h3>\n<div class=\"scroll\"><table><thead><tr><th>folder</th><th class=\"n\">allowed</th>");
+    out.tag("<h3>Folders</h3>\n<div class=\"scroll\"><table class=\"figures\"><thead><tr><th>folder</th><th class=\"n\">allowed</th>");
     out.tag("<th class=\"n\">denied</th><th class=\"n\">failed</th><th class=\"n\">reads</th>");
     out.tag("<th class=\"n\">changes</th></tr></thead><tbody>\n");
     let rank = |folder: &super::super::tally::FolderCounts| {
