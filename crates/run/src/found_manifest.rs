@@ -5,6 +5,7 @@ use std::path::Path;
 use skillsandbox_manifest::{LoadError, Manifest, SkillDoc};
 
 use crate::manifest_origin::{LoadChoice, ManifestOrigin};
+use crate::private_place::private_place;
 use crate::reach::real_path;
 use crate::refusal::Refusal;
 use crate::user_manifests::UserManifests;
@@ -23,6 +24,7 @@ impl FoundManifest {
     /// The first that there is of: the file that the person names, the user's own, the skill's own, safe defaults.
     pub(crate) fn find(folder: &Path, choice: &LoadChoice) -> Result<Self, Refusal> {
         if let Some(file) = &choice.manifest {
+            check_skill(folder, choice)?;
             check_own_word(file, folder)?;
             let manifest = Manifest::load_file(file)?;
             return Ok(Self { manifest, origin: ManifestOrigin::File(file.clone()), remark: None });
@@ -38,8 +40,9 @@ impl FoundManifest {
         };
         let identity = SkillKey::of(folder, choice)?;
         if let Some(users) = UserManifests::open()?.find(&identity.name, &identity.source)? {
+            check_skill(folder, choice)?;
             let manifest = Manifest::parse_file(&users.path, &users.text)?;
-            let remark = (users.digest != skill_digest(folder)?).then(|| {
+            let remark = (!is_written_for(&users.digest, &manifest, folder)?).then(|| {
                 format!(
                     "the skill has changed since {} was written: compare with `skillsandbox learn --diff`",
                     users.path.display()
@@ -47,21 +50,21 @@ impl FoundManifest {
             });
             return Ok(Self { manifest, origin: ManifestOrigin::User(users.path), remark });
         }
-        Ok(match own? {
-            Some(manifest) => Self { manifest, origin: ManifestOrigin::Skill, remark: None },
-            None => {
-                let version = identity.version.as_deref().unwrap_or(UNKNOWN);
-                let defaults = Manifest::safe_defaults(&identity.manifest_name(), version)
-                    .or_else(|_| Manifest::safe_defaults(&identity.manifest_name(), UNKNOWN))
-                    .map_err(|fault| Refusal::Unscanned(fault.to_string()))?;
-                Self { manifest: defaults, origin: ManifestOrigin::Defaults, remark: None }
-            }
-        })
+        if let Some(manifest) = own? {
+            return Ok(Self { manifest, origin: ManifestOrigin::Skill, remark: None });
+        }
+        check_skill(folder, choice)?;
+        let name = identity.manifest_name();
+        let version = identity.version.as_deref().unwrap_or(UNKNOWN_VERSION);
+        let manifest = Manifest::safe_defaults(&name, version)
+            .or_else(|_| Manifest::safe_defaults(&name, UNKNOWN_VERSION))
+            .map_err(|fault| Refusal::Unscanned(fault.to_string()))?;
+        Ok(Self { manifest, origin: ManifestOrigin::Defaults, remark: None })
     }
 }
 
 /// The version of a skill that says none.
-const UNKNOWN: &str = "unknown";
+pub(crate) const UNKNOWN_VERSION: &str = "unknown";
 
 /// The digest of a skill's files, as reports have it: what a user's manifest is written for.
 ///
@@ -69,6 +72,14 @@ const UNKNOWN: &str = "unknown";
 /// A folder that cannot be read.
 pub fn skill_digest(folder: &Path) -> Result<String, Refusal> {
     Ok(UserPolicy::read_folder(folder)?.digest_without(&[]))
+}
+
+/// Whether a skill is what it was when a manifest was written for it, but for what that lets it write in its own folder.
+fn is_written_for(digest: &str, manifest: &Manifest, folder: &Path) -> Result<bool, Refusal> {
+    let files = UserPolicy::read_folder(folder)?;
+    let writable = manifest.filesystem().write.iter();
+    let writable: Vec<String> = writable.filter_map(|grant| grant.below_skill().map(str::to_owned)).collect();
+    Ok([&[], writable.as_slice()].iter().any(|without| files.digest_without(without) == digest))
 }
 
 /// By what a user's manifest for a skill is found: its name, and where it came from.
@@ -117,6 +128,22 @@ fn plain_name(text: &str) -> String {
     let name: String = text.trim().chars().take(64).map(plain).collect();
     let name = name.trim_matches(['-', '_']);
     if name.is_empty() { "skill".to_owned() } else { name.to_owned() }
+}
+
+/// Refuses a folder that does not say itself that it is a skill, and one that holds more than a skill: a run reads all of it.
+fn check_skill(folder: &Path, choice: &LoadChoice) -> Result<(), Refusal> {
+    // One that is installed is what was judged to be a skill then, or is refused for what changed.
+    if choice.installed.is_some() {
+        return Ok(());
+    }
+    let has = |name: &str| folder.join(name).symlink_metadata().is_ok_and(|found| found.is_file());
+    if !has(SkillDoc::FILE_NAME) && !has(Manifest::FILE_NAME) {
+        return Err(Refusal::NotASkill(folder.to_owned()));
+    }
+    match private_place(folder) {
+        Some(why) => Err(Refusal::Ungrantable { what: folder.display().to_string(), why }),
+        None => Ok(()),
+    }
 }
 
 /// Refuses a manifest that a skill or a run could have written, though a person names it.

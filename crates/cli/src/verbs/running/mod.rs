@@ -34,7 +34,7 @@ pub(super) fn run(
     }
     let stop = StopHandle::new();
     let terminal = flags.run_terminal()?;
-    signals::watch(&stop, terminal.as_ref())?;
+    signals::watch_terminal(&stop, terminal.as_ref())?;
     let mut options = RunOptions::default();
     options.trace.clone_from(&flags.trace);
     options.tool = Some(concat!("skillsandbox ", env!("CARGO_PKG_VERSION")).to_owned());
@@ -106,6 +106,13 @@ pub(super) fn show_refusal(flags: &RunFlags, refusal: &Refusal) -> anyhow::Resul
     }
     refused(refusal);
     Ok(())
+}
+
+/// A refusal is an answer; everything else is an error.
+pub(super) fn refuse_or_fail(flags: &RunFlags, error: anyhow::Error) -> anyhow::Result<ExitAnswer> {
+    let refusal = error.downcast::<Refusal>()?;
+    show_refusal(flags, &refusal)?;
+    Ok(ExitAnswer::Code(refusal.exit_code()))
 }
 
 /// Why nothing was run. A declaration that is not valid is shown with its lines.

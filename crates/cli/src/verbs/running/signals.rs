@@ -4,8 +4,14 @@
 use nix::sys::signal::Signal;
 use skillsandbox_run::{RunTerminal, StopHandle};
 
-/// From now on, an interrupt ends the run, and a new size of the window is told to its terminal. Called before any other thread exists.
-pub(super) fn watch(stop: &StopHandle, terminal: Option<&RunTerminal>) -> anyhow::Result<()> {
+/// From now on, an interrupt ends the run. Called before any other thread exists.
+#[allow(dead_code, reason = "for verbs that run something by themselves")]
+pub(in crate::verbs) fn watch(stop: &StopHandle) -> anyhow::Result<()> {
+    watch_terminal(stop, None)
+}
+
+/// The same, and a new size of the window is told to the run's terminal, where it has one.
+pub(super) fn watch_terminal(stop: &StopHandle, terminal: Option<&RunTerminal>) -> anyhow::Result<()> {
     let (stop, terminal) = (stop.clone(), terminal.cloned());
     #[cfg(unix)]
     return on_signal(terminal.is_some(), move |signal| match &terminal {
