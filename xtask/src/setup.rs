@@ -32,8 +32,8 @@ struct Manager {
 /// Programs that the tests of the sandbox may count on. `strace` is an oracle, two make networks to test in; those after them are ordinary programs of which nobody should
 /// be told anything.
 const PROGRAMS: [&str; 21] = [
-    "python3", "git", "gcc", "curl", "openssl", "strace", "unshare", "ip", "make", "jq", "sqlite3", "zip", "unzip",
-    "file", "patch", "rsync", "less", "xz", "bzip2", "tree", "bc",
+    "python3", "git", "gcc", "curl", "openssl", "strace", "unshare", "ip", "make", "jq", "sqlite3", "zip",
+    "unzip", "file", "patch", "rsync", "less", "xz", "bzip2", "tree", "bc",
 ];
 /// Besides where an ordinary user looks: some distributions keep `ip` where only root does.
 const ROOTS_PATH: &str = "/usr/sbin:/sbin";

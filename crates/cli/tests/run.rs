@@ -402,7 +402,7 @@ fn row_143_watch_streams_each_event_as_it_happens() {
     )
     .unwrap();
     stderr.read_to_string(&mut seen).unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(128 + 9), "{seen}");
+    assert_eq!(child.wait().unwrap().code(), Some(130), "{seen}");
     let line = seen.lines().find(|line| line.contains("/etc/shadow") && line.contains("DENIED")).unwrap();
     assert!(
         line.starts_with('[') && line.contains("read") && line.contains("[CREDENTIAL_HARVESTING]"),
@@ -431,7 +431,7 @@ fn an_interrupt_ends_the_run_and_the_trace_has_its_end() {
         let output = child.wait_with_output().unwrap();
         // Not the five minutes that it wanted.
         assert!(start.elapsed() < Duration::from_mins(2));
-        assert_eq!(code(&output), 128 + 9, "{}", text(&output.stderr));
+        assert_eq!(code(&output), 128 + signal as i32, "{}", text(&output.stderr));
         assert!(text(&output.stderr).contains("it was stopped"), "{}", text(&output.stderr));
         let path = &stage.traces()[0];
         assert_eq!(trace(path)["violation_summary"]["complete"], true);

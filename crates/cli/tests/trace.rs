@@ -95,7 +95,7 @@ fn no_trace_is_a_no_and_no_file_is_an_error() {
     assert!(err.contains("not a trace"), "{err}");
     let (code, _, err) = run(&["verify", "not-there.json"]);
     assert_eq!(code, 2);
-    assert!(err.contains("cannot read the trace not-there.json"), "{err}");
+    assert!(err.contains("there is no file `not-there.json`, and no run whose id begins so"), "{err}");
     assert_eq!(run(&["verify", folder.path().to_str().unwrap()]).0, 2);
     assert_eq!(run(&["verify", path.to_str().unwrap(), "--digest", "abc"]).0, 2);
     assert_eq!(run(&[]).0, 2);

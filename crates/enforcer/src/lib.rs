@@ -114,18 +114,20 @@ pub use observe::{
 pub use plan::{
     Command, FolderAuthor, GrantedPath, LayerResolution, NeededPath, OutputMode, PathAccess, PathLink,
     PathSource, Plan, PlanBuilder, PlanInspection, PlanResolution, ResolvedStanding, RunLimits, StdinMode,
-    UntrustedFolder, follow_links,
+    TerminalSize, UntrustedFolder, follow_links,
 };
 pub use prepare::links::make_folder;
 pub use seccomp::{CompileError, SyscallFilters, SyscallVerdict, unobserved_calls};
 pub use skillsandbox_terms::{EndCause, FileOperation, ObserveLevel, RunLimit, SyscallProfile};
 pub use supervise::{
-    CapturedOutput, CommandStatus, LimitHit, OutputPipe, RunKiller, RunOutcome, RunSlots, RunningCommand,
+    CapturedOutput, CommandStatus, LimitHit, OutputPipe, RunKiller, RunOutcome, RunSlots, RunTerminal,
+    RunningCommand, TerminalControl,
 };
 pub use support::{
     Container, HostCheck, HostCheckResult, HostFacts, HostSupport, KernelKind, LayerState, LayerSupport,
     LimitFacts, ObserveSupport, TrialRun,
 };
+pub use sys::startup::is_stdout_closed;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -19,7 +19,7 @@ use crate::skill::LoadedSkill;
 const MAX_VALUE: usize = 120 * 1024;
 /// The variable that has them all.
 const ALL: &str = "SKILL_PARAMETERS";
-const ONE: &str = "SKILL_PARAM_";
+pub(crate) const ONE: &str = "SKILL_PARAM_";
 
 /// Reads `NAME=VALUE` pairs as the manifest's types say: a text is what it is, anything else is JSON.
 ///

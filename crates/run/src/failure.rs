@@ -50,6 +50,7 @@ impl RunFailure {
             Err(refusal) => return Some(refusal.into()),
         };
         let code = match ended.by {
+            EndCause::Itself if report.lost_output().is_some() => "OUTPUT_FAILED",
             EndCause::Itself => return None,
             EndCause::Timeout => "TIMEOUT",
             EndCause::Memory => "MEMORY_LIMIT",

@@ -135,8 +135,11 @@ pub use session::{LateSink, MIN_TRACE_LIMIT, RunOptions, RunStreams, TRACE_LIMIT
 pub use skill::{LoadedSkill, SkillCall};
 pub use skillsandbox_terms::{EndCause, LayerStanding, ObserveLevel};
 pub use stop::StopHandle;
-pub use streams::{OutputTarget, PrintedOutput};
-pub use trace_folder::{PruneMode, PrunedTraces, TraceBudget, prune_traces};
+pub use streams::{OutputTarget, PrintedOutput, RunTerminal};
+pub use trace_folder::{
+    PruneMode, PrunedTraces, RemoveTraceError, StoredTrace, TraceBudget, list_traces, prune_traces,
+    remove_traces,
+};
 pub use user_manifests::{UserManifest, UserManifestError, UserManifests};
 pub use user_policy::UserPolicy;
 pub use workspace::Workspace;

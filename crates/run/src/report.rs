@@ -45,6 +45,8 @@ pub struct RunReport {
     pub stdout: PrintedOutput,
     /// What it printed to standard error.
     pub stderr: PrintedOutput,
+    /// The signal for which it was stopped, where this program was sent one.
+    pub stop_signal: Option<i32>,
 }
 
 /// How a run ended.
@@ -116,6 +118,7 @@ impl RunReport {
             summary: TraceSummary::default(),
             stdout: PrintedOutput::default(),
             stderr: PrintedOutput::default(),
+            stop_signal: None,
         }
     }
 
@@ -140,13 +143,23 @@ impl RunReport {
     }
 
     /// The code that a command which ran this should exit with: the run's own; 124 when it reached its time limit; 125 when the sandbox refused it
-    /// or failed; 126 and 127 for a program that cannot be executed or is not there; 128 and the signal when one ended it.
+    /// or failed, or its output could not be written; 126 and 127 for a program that cannot be executed or is not there; 128 and the signal when
+    /// one ended it, or this program was sent one that did: 130 for an interrupt.
     #[must_use]
     pub fn exit_code(&self) -> u8 {
-        let ended = match &self.ended {
-            Ok(ended) => ended,
-            Err(refusal) => return refusal.exit_code(),
+        let stopped = self.stop_signal.and_then(|signal| u8::try_from(128 + (signal & 0x7f)).ok());
+        let ended = match (&self.ended, stopped) {
+            (Ok(ended), _) => ended,
+            (Err(Refusal::Stopped), Some(code)) => return code,
+            (Err(refusal), _) => return refusal.exit_code(),
         };
+        if let (EndCause::Stopped, Some(code)) = (ended.by, stopped) {
+            return code;
+        }
+        // Who reads only the beginning has had enough; a disk that is full has lost something.
+        if self.lost_output().is_some() {
+            return 125;
+        }
         match (ended.by, ended.exit_code, ended.signal) {
             (EndCause::Timeout, ..) => 124,
             (EndCause::Unobserved | EndCause::Uncovered, ..) => 125,
@@ -154,6 +167,13 @@ impl RunReport {
             (_, None, Some(signal)) => u8::try_from(128 + (signal & 0x7f)).unwrap_or(125),
             _ => 125,
         }
+    }
+
+    /// Why output was lost that somebody was to have: a full disk, not a pipe whose reader went away.
+    #[must_use]
+    pub fn lost_output(&self) -> Option<std::io::ErrorKind> {
+        let failed = [self.stdout.failed, self.stderr.failed].into_iter().flatten();
+        failed.into_iter().find(|kind| *kind != std::io::ErrorKind::BrokenPipe)
     }
 
     /// The same as [`RunReport::error`], with a code and, of parameters that break a rule, which and how.
@@ -168,7 +188,9 @@ impl RunReport {
         match &self.ended {
             Err(refusal) => Some(refusal.to_string()),
             Ok(ended) => match ended.by {
-                EndCause::Itself => None,
+                EndCause::Itself => {
+                    self.lost_output().map(|why| format!("its output could not be written: {why}"))
+                }
                 EndCause::Timeout => Some("it reached its time limit".to_owned()),
                 EndCause::Memory => Some("it used more memory than granted".to_owned()),
                 EndCause::Processes => Some("it started more processes than granted".to_owned()),

@@ -24,7 +24,7 @@ use crate::scan_admission::ScanAdmission;
 use crate::skill::{LoadedSkill, SkillCall};
 use crate::state;
 use crate::stop::StopHandle;
-use crate::streams::{OutputTarget, PrintedOutput};
+use crate::streams::{OutputTarget, PrintedOutput, RunTerminal};
 use crate::trace_folder::{PruneMode, TraceBudget, prune_traces};
 use crate::written_places;
 
@@ -38,6 +38,8 @@ pub struct RunStreams {
     pub stderr: OutputTarget,
     /// Hands this program's own standard input on. Otherwise there is none.
     pub stdin: bool,
+    /// A terminal of the run's own, in the place of the three.
+    pub terminal: Option<RunTerminal>,
     /// Ends the run from elsewhere.
     pub stop: StopHandle,
     /// The most bytes of each output that are kept, where they are; the rest is counted. Without it, as many as may be printed.
@@ -253,6 +255,7 @@ impl Session {
             summary: ran.recorded.summary,
             stdout: ran.stdout,
             stderr: ran.stderr,
+            stop_signal: streams.stop.signal(),
         };
         report.recorded_in(history, &request)
     }

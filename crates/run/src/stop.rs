@@ -12,6 +12,7 @@ pub struct StopHandle(Arc<Mutex<StopState>>);
 #[derive(Default)]
 struct StopState {
     stopped: bool,
+    signal: Option<i32>,
     end: Option<Box<dyn Fn() + Send>>,
 }
 
@@ -29,6 +30,17 @@ impl StopHandle {
         if let Some(end) = &state.end {
             end();
         }
+    }
+
+    /// The same because this program was sent a signal: the run's exit code says which.
+    pub fn stop_for_signal(&self, signal: i32) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).signal.get_or_insert(signal);
+        self.stop();
+    }
+
+    /// The signal for which it was told to stop.
+    pub(crate) fn signal(&self) -> Option<i32> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).signal
     }
 
     /// Whether the run was told to stop.

@@ -19,12 +19,14 @@ pub struct TraceBudget {
     pub bytes: u64,
     /// The most traces.
     pub traces: usize,
+    /// Those that were written before this go, too.
+    pub not_before: Option<SystemTime>,
 }
 
 impl Default for TraceBudget {
     /// 1 GiB and 10,000 traces: an ordinary run leaves some 100 KiB.
     fn default() -> Self {
-        Self { bytes: 1 << 30, traces: 10_000 }
+        Self { bytes: 1 << 30, traces: 10_000, not_before: None }
     }
 }
 
@@ -32,7 +34,14 @@ impl TraceBudget {
     /// So many bytes and so many traces.
     #[must_use]
     pub fn new(bytes: u64, traces: usize) -> Self {
-        Self { bytes, traces }
+        Self { bytes, traces, not_before: None }
+    }
+
+    /// Also none that was written before.
+    #[must_use]
+    pub fn not_before(mut self, time: SystemTime) -> Self {
+        self.not_before = Some(time);
+        self
     }
 }
 
@@ -59,12 +68,113 @@ pub enum PruneMode {
     Show,
 }
 
-/// One trace, with its signature where it has one.
-struct TraceFile {
-    modified: SystemTime,
-    path: PathBuf,
-    bytes: u64,
-    id: Uuid,
+/// One trace of the folder, with its signature where it has one.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct StoredTrace {
+    /// When it was written last.
+    pub modified: SystemTime,
+    /// Where it is.
+    pub path: PathBuf,
+    /// Bytes, with those of its signature.
+    pub bytes: u64,
+    /// The id of its run.
+    pub id: Uuid,
+}
+
+impl StoredTrace {
+    /// Whether a run is writing it: whoever writes a trace holds a lock on it, which the kernel lets go of when the writer ends.
+    #[must_use]
+    pub fn is_written(&self) -> bool {
+        is_written(&self.path)
+    }
+}
+
+/// Why a trace was not removed that was named.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RemoveTraceError {
+    /// It is not in the folder, or not called as a trace of a run is.
+    #[error("{} is not in the folder of traces: remove it as you remove any other file", .0.display())]
+    Elsewhere(PathBuf),
+    /// Somebody wants to keep it.
+    #[error("{} is pinned: `skillsandbox history pin --off ID` lets it go", .0.display())]
+    Pinned(PathBuf),
+    /// A run is writing it.
+    #[error("{} belongs to a run that has not ended", .0.display())]
+    Written(PathBuf),
+    /// The system does not let it go.
+    #[error("cannot remove {}: {source}", path.display())]
+    Failed {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+/// Removes these traces of a folder: all of them, or none where one may not go.
+///
+/// # Errors
+/// See [`RemoveTraceError`].
+pub fn remove_traces(
+    folder: &Path,
+    files: &[PathBuf],
+    pinned: &[Uuid],
+    mode: PruneMode,
+) -> Result<PrunedTraces, RemoveTraceError> {
+    let failed = |path: &Path| {
+        let path = path.to_owned();
+        move |source| RemoveTraceError::Failed { path, source }
+    };
+    let traces = list_traces(folder).map_err(failed(folder))?;
+    let mut done = PrunedTraces {
+        left: traces.len(),
+        left_bytes: traces.iter().map(|trace| trace.bytes).sum(),
+        ..PrunedTraces::default()
+    };
+    let mut wanted: Vec<&StoredTrace> = Vec::new();
+    for file in files {
+        let found = traces.iter().find(|trace| same_file(&trace.path, file));
+        let trace = found.ok_or_else(|| RemoveTraceError::Elsewhere(file.clone()))?;
+        if pinned.contains(&trace.id) {
+            return Err(RemoveTraceError::Pinned(trace.path.clone()));
+        }
+        if trace.is_written() {
+            return Err(RemoveTraceError::Written(trace.path.clone()));
+        }
+        if !wanted.iter().any(|known| known.id == trace.id) {
+            wanted.push(trace);
+        }
+    }
+    for trace in wanted {
+        if mode == PruneMode::Remove {
+            remove(&trace.path).map_err(failed(&trace.path))?;
+        }
+        done.left -= 1;
+        done.left_bytes -= trace.bytes;
+        done.freed += trace.bytes;
+        done.removed.push(trace.path.clone());
+    }
+    Ok(done)
+}
+
+/// Whether two names are those of one file, by the folder they lie in: a link to a trace is another file.
+fn same_file(trace: &Path, named: &Path) -> bool {
+    let real = |path: &Path| Some((path.parent()?.canonicalize().ok()?, path.file_name()?.to_owned()));
+    let named = std::path::absolute(named).unwrap_or_else(|_| named.to_owned());
+    real(trace).is_some_and(|trace| real(&named) == Some(trace))
+}
+
+/// Removes a trace and its signature, which says nothing without it.
+fn remove(trace: &Path) -> io::Result<()> {
+    match fs::remove_file(trace) {
+        // Somebody else was faster.
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let _ = fs::remove_file(signature(trace));
+    Ok(())
 }
 
 /// Removes the oldest traces of a folder until the rest is within the budget.
@@ -78,7 +188,7 @@ pub fn prune_traces(
     mode: PruneMode,
 ) -> io::Result<PrunedTraces> {
     let pinned: BTreeSet<Uuid> = pinned.iter().copied().collect();
-    let mut traces = list(folder)?;
+    let mut traces = list_traces(folder)?;
     traces.sort_by(|a, b| (a.modified, &a.path).cmp(&(b.modified, &b.path)));
     let mut done = PrunedTraces {
         left: traces.len(),
@@ -86,20 +196,15 @@ pub fn prune_traces(
         ..PrunedTraces::default()
     };
     for trace in traces {
-        if done.left <= budget.traces && done.left_bytes <= budget.bytes {
+        let is_old = budget.not_before.is_some_and(|oldest| trace.modified < oldest);
+        if done.left <= budget.traces && done.left_bytes <= budget.bytes && !is_old {
             break;
         }
-        if pinned.contains(&trace.id) || is_written(&trace.path) {
+        if pinned.contains(&trace.id) || trace.is_written() {
             continue;
         }
-        if mode == PruneMode::Remove {
-            match fs::remove_file(&trace.path) {
-                // Somebody else was faster.
-                Err(error) if error.kind() != io::ErrorKind::NotFound => continue,
-                _ => {}
-            }
-            // A signature without its trace says nothing.
-            let _ = fs::remove_file(signature(&trace.path));
+        if mode == PruneMode::Remove && remove(&trace.path).is_err() {
+            continue;
         }
         done.left -= 1;
         done.left_bytes -= trace.bytes;
@@ -109,8 +214,11 @@ pub fn prune_traces(
     Ok(done)
 }
 
-/// The traces of a folder: plain files that are called so.
-fn list(folder: &Path) -> io::Result<Vec<TraceFile>> {
+/// The traces of a folder: plain files that are called so, in no order.
+///
+/// # Errors
+/// A folder that cannot be read. One that is not there has no traces.
+pub fn list_traces(folder: &Path) -> io::Result<Vec<StoredTrace>> {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -125,7 +233,7 @@ fn list(folder: &Path) -> io::Result<Vec<TraceFile>> {
         if found.is_file() {
             let signed = signature(&path).symlink_metadata().map_or(0, |signature| signature.len());
             let modified = found.modified().unwrap_or(SystemTime::UNIX_EPOCH);
-            traces.push(TraceFile { modified, path, bytes: found.len().saturating_add(signed), id });
+            traces.push(StoredTrace { modified, path, bytes: found.len().saturating_add(signed), id });
         }
     }
     Ok(traces)

@@ -20,7 +20,7 @@ fn an_attack_is_shown_with_what_proves_it() {
         "skill       weather-lookup-malicious 0.1.0",
         "began       2026-03-14 23:33:43.120 UTC",
         "7 findings, severity critical: no attempt that proves it took effect",
-        "T1552.004   Unsecured Credentials: Private Keys",
+        "T1552.004      Unsecured Credentials: Private Keys",
         "#18 [23:33:43.208] 🔒 DENIED  connect   python3.12(41872)  webhook.test:443 (not_granted)  (3 times)",
         "41872 (2 inside) /usr/bin/python3.12  235 events, 13 denied",
         "└─ 41880 (5 inside) /usr/bin/dash",
@@ -47,8 +47,8 @@ fn a_summary_that_is_not_what_the_events_say_is_doubted() {
     trace.violation_summary.denied = 0;
     trace.events.remove(8);
     let page = shown(&trace, 140, Timeline::Short);
-    assert!(page.contains("DOUBTFUL: the summary says 0 denied, its events add up to 13"), "{page}");
-    assert!(page.contains("DOUBTFUL: the summary says 27 events, its events add up to 26"), "{page}");
+    assert!(page.contains("DOUBTFUL    the summary says 0 denied, its events add up to 13"), "{page}");
+    assert!(page.contains("DOUBTFUL    these are 26 of the 27 events that the trace says it has"), "{page}");
     assert!(page.contains("#8 is not in this trace"), "{page}");
 }
 

@@ -224,3 +224,43 @@ fn the_tables_of_a_hostile_run_are_as_harmless_as_its_lines() {
     }
     assert!(matches!(trace.events[0].kind, EventKind::RunStarted { .. }));
 }
+
+#[test]
+fn what_is_done_again_and_what_is_told_after_the_end_have_no_line() {
+    use skillsandbox_tracer::{EventVerdict, FileOperation};
+    let mut maker = stories::Maker::new("busy");
+    let first = maker.after(10, stories::file(FileOperation::Read, "/work/a", EventVerdict::Denied));
+    let mut again = stories::file(FileOperation::Read, "/work/a", EventVerdict::Denied);
+    (again.repeats, again.count, again.last_elapsed_us) = (Some(first), 7, Some(30));
+    maker.after(20, again);
+    maker.after(30, stories::ended(0));
+    let mut trace = maker.trace();
+    // Libraries that were read once, told when the run has ended.
+    let mut late = stories::file(FileOperation::Read, "/usr/lib/*", EventVerdict::Allowed);
+    (late.elapsed_us, late.sequence) = (15, 3);
+    trace.events.push(late);
+    let shown = finished(&trace, RenderOptions::default());
+    let lines: Vec<&str> = shown.lines().filter(|line| begins_with_a_time(line)).collect();
+    assert_eq!(lines.len(), 2, "{shown}");
+    assert!(lines[1].contains(" END "), "{shown}");
+    // The tables have all of it.
+    let reads = shown.lines().find(|line| line.starts_with("  read ")).unwrap();
+    assert_eq!(reads.split_whitespace().collect::<Vec<_>>(), ["read", "1", "8", "0", "0", "0"], "{shown}");
+}
+
+#[test]
+fn a_file_that_is_merely_not_there_is_no_red_cross() {
+    use skillsandbox_tracer::{EventVerdict, FileOperation};
+    let mut event = stories::file(FileOperation::Read, "/work/nothing", EventVerdict::Failed);
+    event.rule = Some("no such file".to_owned());
+    let mut watch = LiveView::new(Vec::new(), RenderOptions::default());
+    watch.event(&event, &[]).unwrap();
+    // A host that does not answer still is one.
+    watch
+        .event(&stories::connect("a.test", 443, EventVerdict::Failed, "not_connected", (0, 0)), &[])
+        .unwrap();
+    let shown = String::from_utf8(watch.into_inner()).unwrap();
+    let lines: Vec<&str> = shown.lines().collect();
+    assert!(lines[0].contains("\u{2796} ABSENT") && !lines[0].contains('\u{274c}'), "{shown}");
+    assert!(lines[1].contains("\u{274c} FAILED"), "{shown}");
+}

@@ -114,8 +114,7 @@ impl AllowArgs {
             None => match self.look_up(rule)? {
                 Ok(found) => found,
                 Err(why) => {
-                    output::message(&visible(&why));
-                    return Ok(ExitAnswer::No);
+                    return output::answer_no("NOTHING_TO_ALLOW", &visible(&why));
                 }
             },
         };

@@ -78,7 +78,7 @@ pub(crate) struct CheckCommandArgs {
 enum Shell {
     /// Every POSIX shell
     Any,
-    /// Bash, with its $'…' quotes
+    /// Bash, which has ANSI-C quotes
     Bash,
 }
 

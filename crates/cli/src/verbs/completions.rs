@@ -26,3 +26,28 @@ impl CompletionsArgs {
         Ok(ExitAnswer::Yes)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::{Command, CommandFactory as _};
+
+    use crate::args::Cli;
+
+    /// The generator for fish puts the help of values between double quotes as it is.
+    fn check(command: &Command) {
+        for argument in command.get_arguments() {
+            for value in argument.get_possible_values() {
+                let help = value.get_help().map(ToString::to_string).unwrap_or_default();
+                assert!(!help.contains(['$', '"', '\\']), "{} {argument}: {help}", command.get_name());
+            }
+        }
+        command.get_subcommands().for_each(check);
+    }
+
+    #[test]
+    fn no_help_of_a_value_has_a_character_that_breaks_a_completion_script() {
+        let mut command = Cli::command();
+        command.build();
+        check(&command);
+    }
+}

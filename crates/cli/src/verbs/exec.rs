@@ -22,11 +22,12 @@ const MOST_PROCESSES: i64 = 4_194_304;
 #[command(
     after_help = "It starts in the current directory where that is granted, and in a private home otherwise.
 Exit codes: the command's own; 124 it reached its time limit, 125 refused or the sandbox failed, 126 it cannot be executed, 127 it is
-not there, 128+n ended by signal n.
+not there, 128+n ended by signal n: 130 for Ctrl-C.
 
 Examples:
-  skillsandbox exec -- ls -la /
-  skillsandbox exec --read . --write ./out -- python3 build.py
+  skillsandbox exec ls -la /
+  skillsandbox exec --read . --write ./out python3 build.py
+  skillsandbox exec -t --read . bash
   skillsandbox exec --allow-host example.com -- curl -sS https://example.com
   skillsandbox exec --watch --timeout 10 --memory 256M -- sh -c 'cat ~/.ssh/id_rsa'"
 )]
@@ -53,8 +54,8 @@ pub(crate) struct ExecArgs {
     #[command(flatten)]
     flags: RunFlags,
 
-    /// The command and its arguments; no shell reads them
-    #[arg(value_name = "COMMAND", required = true, last = true)]
+    /// The command and its arguments; no shell reads them. The first word that is not a flag begins it, and all that follows belongs to it
+    #[arg(value_name = "COMMAND", required = true, trailing_var_arg = true)]
     command: Vec<OsString>,
 }
 

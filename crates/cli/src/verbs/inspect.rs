@@ -54,8 +54,7 @@ impl InspectArgs {
         let skill = match self.load() {
             Ok(skill) => skill,
             Err(Refusal::Load(error) | Refusal::Policy(error)) => {
-                output::message(&render::load_error(&error));
-                return Ok(ExitAnswer::No);
+                return output::answer_no("INVALID_MANIFEST", &render::load_error(&error));
             }
             Err(other) => return Err(other.into()),
         };

@@ -4,6 +4,7 @@ mod export;
 mod files;
 mod html;
 mod prune;
+mod reference;
 mod show;
 mod verify;
 

@@ -1,10 +1,12 @@
 //! `skillsandbox update`: newer versions of what is installed.
 
 use clap::Args;
+use serde_json::json;
+use skillsandbox_store::Store;
 
-use super::installing::{FetchArgs, Prompt, StoreArgs, approval, refused, tell};
+use super::installing::{FetchArgs, Prompt, StoreArgs, approval, as_json, is_there, refused, tell};
 use crate::args::OutputFormat;
-use crate::output::{ExitAnswer, error, message, visible};
+use crate::output::{self, ExitAnswer, error, message, visible};
 
 /// Fetch installed skills again, and replace those that changed and still pass
 ///
@@ -26,7 +28,7 @@ pub(crate) struct UpdateArgs {
     #[arg(long)]
     force: bool,
 
-    /// How to show the result
+    /// How to show the result; as JSON an array, and where one NAME is given its object alone
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: OutputFormat,
 
@@ -43,6 +45,9 @@ impl UpdateArgs {
         let mut names = self.names.clone();
         if names.is_empty() {
             names = store.list()?.entries().map(|entry| entry.name.clone()).collect();
+        }
+        if self.format == OutputFormat::Json && self.names.len() != 1 {
+            return update_listed(&store, &names, self.force);
         }
         let (mut answer, mut failed) = (ExitAnswer::Yes, 0);
         for name in &names {
@@ -66,4 +71,31 @@ impl UpdateArgs {
         anyhow::ensure!(failed == 0, "{failed} of {} could not be updated", names.len());
         Ok(answer)
     }
+}
+
+/// Updates several, and prints one array: what came of each, or why nothing did.
+fn update_listed(store: &Store, names: &[String], force: bool) -> anyhow::Result<ExitAnswer> {
+    let (mut answer, mut outcomes) = (ExitAnswer::Yes, Vec::new());
+    for name in names {
+        let policy = store.policy().clone();
+        match store.update(name, approval(force), &mut Prompt { policy: policy.clone() }) {
+            Ok(outcome) => {
+                if !is_there(&outcome) && answer == ExitAnswer::Yes {
+                    answer = ExitAnswer::No;
+                }
+                outcomes.push(as_json(&outcome, &policy));
+            }
+            Err(why) => {
+                answer = if why.is_refusal() && answer != ExitAnswer::Code(2) {
+                    ExitAnswer::No
+                } else {
+                    ExitAnswer::Code(2)
+                };
+                let code = if why.is_refusal() { "REFUSED" } else { "FAILED" };
+                outcomes.push(json!({ "name": name, "error": { "code": code, "message": why.to_string() } }));
+            }
+        }
+    }
+    output::json(&outcomes.into())?;
+    Ok(answer)
 }

@@ -51,6 +51,7 @@ steps! {
     NotDumpable, Lifetime, "hide the memory of the init process";
     Init, Lifetime, "start the command below the init process";
     Session, Fds, "leave the session and its terminal";
+    Terminal, Fds, "make a terminal for the command";
     Standard, Fds, "put standard input, output and error in place";
     CloseOthers, Fds, "close all other descriptors";
     Setting, Rlimits, "set";

@@ -1,4 +1,5 @@
-//! Descriptors: standard input, output and error, and nothing else; no controlling terminal.
+//! Descriptors: standard input, output and error, and nothing else; no controlling terminal but one of the sandbox's own, where that is asked
+//! for.
 
 use std::os::fd::{AsRawFd as _, BorrowedFd, IntoRawFd as _, OwnedFd};
 
@@ -6,7 +7,8 @@ use rustix::fs::{CWD, FileType, Mode, OFlags};
 
 use crate::child::step::{AtStep as _, SetupStep, StepResult};
 use crate::error::Error;
-use crate::plan::{Command, OutputMode, StdinMode};
+use crate::layers::terminal;
+use crate::plan::{Command, OutputMode, StdinMode, TerminalSize};
 use crate::sys;
 
 /// What the command has as 0, 1 and 2, and what the launching program keeps of the pipes.
@@ -15,6 +17,8 @@ pub(crate) struct StandardStreams {
     /// `None` is /dev/null, which the child opens in its own root, where it is read-only: by a descriptor of the host's, root could change the
     /// mode of the host's.
     pub(crate) child: [Option<OwnedFd>; 3],
+    /// In the place of all three: a terminal of the sandbox's own.
+    pub(crate) terminal: Option<TerminalSize>,
 }
 
 /// The launching program's ends.
@@ -27,6 +31,10 @@ pub(crate) struct PipeEnds {
 
 impl StandardStreams {
     pub(crate) fn prepare(command: &Command) -> Result<(Self, PipeEnds), Error> {
+        if command.terminal.is_some() {
+            // Made in the child, of its own file system of terminals: nobody else can open it.
+            return Ok((Self { child: [None, None, None], terminal: command.terminal }, PipeEnds::default()));
+        }
         let (stdin, in_end) = match command.stdin {
             StdinMode::Empty => (None, None),
             StdinMode::Inherited => (copy(rustix::stdio::stdin())?, None),
@@ -38,7 +46,7 @@ impl StandardStreams {
         let (stdout, out_end) = output(command.stdout, rustix::stdio::stdout())?;
         let (stderr, err_end) = output(command.stderr, rustix::stdio::stderr())?;
         Ok((
-            Self { child: [stdin, stdout, stderr] },
+            Self { child: [stdin, stdout, stderr], terminal: None },
             PipeEnds { stdin: in_end, stdout: out_end, stderr: err_end },
         ))
     }
@@ -46,8 +54,12 @@ impl StandardStreams {
     /// Puts them in place, `ready` and `ruleset` at [`READY`] and [`RULESET`] until `exec`, and closes all others.
     pub(crate) fn apply(&self, ready: i32, ruleset: i32) -> StepResult {
         rustix::process::setsid().at(SetupStep::Session)?;
-        let [stdin, stdout, stderr] = self.child.each_ref().map(Option::as_ref);
-        let (stdin, stdout, stderr) = (open_stream(stdin)?, open_stream(stdout)?, open_stream(stderr)?);
+        let [stdin, stdout, stderr] = if let Some(size) = self.terminal {
+            [terminal::make(size, sys::fds::borrow(ready))?; 3]
+        } else {
+            let [stdin, stdout, stderr] = self.child.each_ref().map(Option::as_ref);
+            [open_stream(stdin)?, open_stream(stdout)?, open_stream(stderr)?]
+        };
         let mut fds = [stdin, stdout, stderr, ready, ruleset];
         // First out of the way, then into place: each may hold what another is to become.
         for fd in fds.iter_mut().filter(|fd| **fd >= 0) {

@@ -44,6 +44,7 @@ impl LandlockLayer {
         plan: &Plan,
         grants: &Grants,
         executable: Option<&AllowedPrograms>,
+        with_terminal: bool,
     ) -> Result<Option<Self>, Error> {
         let version = match sys::landlock::version() {
             Ok(version) => ABI::from(version),
@@ -53,7 +54,7 @@ impl LandlockLayer {
         };
         let rights = LandlockRights::of(version.min(NEWEST));
         let ruleset = rights
-            .make_ruleset(plan, grants, executable)
+            .make_ruleset(plan, grants, executable, with_terminal)
             .map_err(|error| unavailable_error(std::io::Error::other(error)))?;
         let ruleset: Option<OwnedFd> = ruleset.into();
         let ruleset =
@@ -111,6 +112,7 @@ impl LandlockRights {
         plan: &Plan,
         grants: &Grants,
         executable: Option<&AllowedPrograms>,
+        with_terminal: bool,
     ) -> Result<landlock::RulesetCreated, Box<dyn std::error::Error + Send + Sync>> {
         let ruleset = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
         let mut ruleset = ruleset.handle_access(AccessFs::from_all(self.abi))?;
@@ -150,7 +152,7 @@ impl LandlockRights {
                 created = self.add_part(created, &path, access)?;
             }
         }
-        for device in DEVICES {
+        for device in DEVICES.into_iter().chain(with_terminal.then_some("/dev/tty")) {
             created = created.add_rule(PathBeneath::new(open(Path::new(device))?, self.device_rights()))?;
         }
         Ok(created)

@@ -13,5 +13,6 @@ pub(crate) mod network;
 pub(crate) mod no_new_privs;
 pub(crate) mod rlimits;
 pub(crate) mod settings;
+pub(crate) mod terminal;
 
 pub use layer::Layer;

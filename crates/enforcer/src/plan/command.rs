@@ -19,6 +19,7 @@ pub struct Command {
     pub(crate) observe_level: ObserveLevel,
     pub(crate) observe_required: bool,
     pub(crate) last_check: Option<LastCheck>,
+    pub(crate) terminal: Option<TerminalSize>,
 }
 
 /// What is asked once more when every layer is in place: whether the program may be executed, or why not.
@@ -38,6 +39,7 @@ impl Command {
             observe_level: ObserveLevel::default(),
             observe_required: false,
             last_check: None,
+            terminal: None,
         }
     }
 
@@ -73,6 +75,14 @@ impl Command {
     #[must_use]
     pub fn stderr(mut self, output: OutputMode) -> Self {
         self.stderr = output;
+        self
+    }
+
+    /// Gives it a terminal of its own, which is its standard input, output and error and its controlling terminal: see
+    /// [`RunningCommand::terminal`](crate::RunningCommand::terminal). What was said of the three streams does not count then.
+    #[must_use]
+    pub fn terminal(mut self, size: TerminalSize) -> Self {
+        self.terminal = Some(size);
         self
     }
 
@@ -140,6 +150,7 @@ impl fmt::Debug for Command {
             observe_level,
             observe_required,
             last_check,
+            terminal,
         } = self;
         f.debug_struct("Command")
             .field("program", program)
@@ -151,7 +162,24 @@ impl fmt::Debug for Command {
             .field("observe_level", observe_level)
             .field("observe_required", observe_required)
             .field("checked_last", &last_check.is_some())
+            .field("terminal", terminal)
             .finish()
+    }
+}
+
+/// How large a terminal is, in characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TerminalSize {
+    /// Lines.
+    pub rows: u16,
+    /// Characters a line.
+    pub columns: u16,
+}
+
+impl Default for TerminalSize {
+    /// 80 by 24, as terminals were.
+    fn default() -> Self {
+        Self { rows: 24, columns: 80 }
     }
 }
 

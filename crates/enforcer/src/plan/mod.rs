@@ -23,7 +23,7 @@ use skillsandbox_terms::SyscallProfile;
 pub use builder::PlanBuilder;
 pub(crate) use builder::check_grant;
 pub(crate) use command::LastCheck;
-pub use command::{Command, OutputMode, StdinMode};
+pub use command::{Command, OutputMode, StdinMode, TerminalSize};
 pub use inspect::{GrantedPath, NeededPath, PathAccess, PathLink, PathSource, PlanInspection};
 pub use limits::RunLimits;
 pub use resolve::{LayerResolution, PlanResolution, ResolvedStanding};
@@ -69,6 +69,12 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// Whether a variable of this program is handed on to the command.
+    #[must_use]
+    pub fn hands_on(&self, variable: &std::ffi::OsStr) -> bool {
+        self.environment.hands_on(variable)
+    }
+
     /// A plan that grants nothing but the system's programs and libraries.
     #[must_use]
     pub fn builder() -> PlanBuilder {

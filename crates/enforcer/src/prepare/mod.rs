@@ -123,7 +123,12 @@ pub(crate) fn prepare(plan: &Plan, command: &Command) -> Result<(Prepared, Launc
     let mut located = LocatedPlan::new(plan, command, folders)?;
     let covers = CoverWatch::start(&located.grants)?;
     let mut waived = Vec::new();
-    let landlock = LandlockLayer::prepare(plan, &located.grants, located.executable.as_ref())?;
+    let landlock = LandlockLayer::prepare(
+        plan,
+        &located.grants,
+        located.executable.as_ref(),
+        command.terminal.is_some(),
+    )?;
     if landlock.is_none() {
         waived.push((Layer::Landlock, "this kernel has no Landlock".to_owned()));
     }
@@ -157,7 +162,7 @@ pub(crate) fn prepare(plan: &Plan, command: &Command) -> Result<(Prepared, Launc
     let prepared = Prepared {
         namespaces: NamespacesLayer::prepare(mechanism == LimitMechanism::CgroupV2Systemd, plan.rehearsal)?,
         join,
-        mounts: MountsLayer::prepare(plan, &located, settings, is_root)?,
+        mounts: MountsLayer::prepare(plan, &located, settings, is_root, command.terminal.is_some())?,
         network: NetworkLayer::prepare(&plan.egress),
         standard,
         rlimits: RlimitsLayer::prepare(&plan.limits, group.is_none()),

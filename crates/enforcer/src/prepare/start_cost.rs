@@ -62,9 +62,9 @@ fn where_the_time_goes() {
     let located = LocatedPlan::new(&plan, &command, FolderCreation::Make).unwrap();
     part("the program and the grants", &|| drop(LocatedPlan::new(&plan, &command, FolderCreation::Make)));
     part("the grants", &|| drop(Grants::resolve(&plan, &[], FolderCreation::Make)));
-    part("rules of Landlock", &|| drop(LandlockLayer::prepare(&plan, &located.grants, None)));
+    part("rules of Landlock", &|| drop(LandlockLayer::prepare(&plan, &located.grants, None, false)));
     part("the layout of the root", &|| {
-        drop(MountsLayer::prepare(&plan, &located, super::KernelSettings::default(), false));
+        drop(MountsLayer::prepare(&plan, &located, super::KernelSettings::default(), false, false));
     });
 
     let mut last = Duration::ZERO;

@@ -17,6 +17,7 @@ use crate::child::{ChildPipes, PRIVATE_MESSAGE, Prepared, READY_MESSAGE, init};
 use crate::cures;
 use crate::error::Error;
 use crate::layers::Layer;
+use crate::layers::terminal::TERMINAL_MESSAGE;
 use crate::layers::{namespaces, network};
 use crate::sys;
 use crate::sys::clone::ChildProcess;
@@ -126,6 +127,8 @@ pub(crate) struct ChildReport {
     pub(crate) sockets: Vec<OwnedFd>,
     /// The root of the run's private file system.
     pub(crate) private: Option<OwnedFd>,
+    /// The outer end of the run's terminal.
+    pub(crate) terminal: Option<OwnedFd>,
 }
 
 fn receive_report(
@@ -155,6 +158,8 @@ fn receive_report(
                 report.sockets.extend(fds);
             } else if received.bytes == PRIVATE_MESSAGE.len() {
                 report.private = fds.next();
+            } else if received.bytes == TERMINAL_MESSAGE.len() {
+                report.terminal = fds.next();
             } else {
                 report.listener = fds.next();
             }

@@ -20,19 +20,38 @@ pub struct OutputPipe {
     ended: Arc<WakeEvent>,
     /// Bytes that are still to come, once the run has ended.
     rest: Option<usize>,
+    /// Whether it is the outer end of a terminal, which is an error to read while nobody has the inner one open.
+    is_terminal: bool,
 }
+
+/// The most that a terminal holds when its run ends. The kernel keeps less (`TTYB_DEFAULT_MEM_LIMIT`, 64 KiB).
+const TERMINAL_HOLDS: usize = 128 << 10;
+
+/// How long to wait for somebody to open a terminal again that all programs of a run have closed.
+const REOPEN_LOOK: rustix::event::Timespec = rustix::event::Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 
 impl OutputPipe {
     pub(super) fn new(pipe: OwnedFd, ended: &Arc<WakeEvent>) -> Self {
         // Others may read from the same pipe, so that what was there a moment ago is there no more.
         let _ = rustix::io::ioctl_fionbio(&pipe, true);
-        Self { pipe: pipe.into(), ended: Arc::clone(ended), rest: None }
+        Self { pipe: pipe.into(), ended: Arc::clone(ended), rest: None, is_terminal: false }
+    }
+
+    /// The same of a terminal's outer end.
+    pub(super) fn of_terminal(outer: OwnedFd, ended: &Arc<WakeEvent>) -> io::Result<Self> {
+        rustix::io::ioctl_fionbio(&outer, true)?;
+        Ok(Self { pipe: outer.into(), ended: Arc::clone(ended), rest: None, is_terminal: true })
+    }
+
+    /// Whether an error says that nobody has the inner end of the terminal open.
+    fn is_closed(&self, error: &io::Error) -> bool {
+        self.is_terminal && error.raw_os_error() == Some(libc::EIO)
     }
 
     fn read_rest(&mut self, buffer: &mut [u8], rest: usize) -> io::Result<usize> {
         let most = buffer.len().min(rest);
         let read = match self.pipe.read(buffer.get_mut(..most).unwrap_or_default()) {
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => 0,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock || self.is_closed(&error) => 0,
             result => result?,
         };
         self.rest = Some(if read == 0 { 0 } else { rest - read });
@@ -53,11 +72,14 @@ impl Read for OutputPipe {
             };
             let [ended, _] = fds.map(|fd| !fd.revents().is_empty());
             if ended {
-                self.rest = Some(held_bytes(&self.pipe));
+                self.rest = Some(if self.is_terminal { TERMINAL_HOLDS } else { held_bytes(&self.pipe) });
                 continue;
             }
             match self.pipe.read(buffer) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) if self.is_closed(&error) => {
+                    let _ = poll(&mut [PollFd::new(&self.ended.0, PollFlags::IN)], Some(&REOPEN_LOOK));
+                }
                 result => return result,
             }
         }

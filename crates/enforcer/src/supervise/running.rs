@@ -7,8 +7,8 @@ use std::sync::mpsc;
 use std::thread::JoinHandle;
 
 use super::run_slots::RunSlot;
-use super::supervisor::{Supervisor, WakeEvent};
-use super::{OutputPipe, RunOutcome};
+use super::supervisor::{StartedRun, Supervisor, WakeEvent};
+use super::{OutputPipe, RunOutcome, RunTerminal};
 use crate::error::Error;
 use crate::plan::{Command, OutputMode, Plan};
 use crate::prepare::prepare;
@@ -39,6 +39,7 @@ impl Plan {
         };
         let stdout = piped(command.stdout, &mut outside.ends.stdout);
         let stderr = piped(command.stderr, &mut outside.ends.stderr);
+        let ended_too = Arc::clone(&ended);
         let (started, wait_for_start) = mpsc::sync_channel(1);
         let supervisor = Supervisor::new(self, command, outside, Arc::clone(&wake), ended);
         let watched = move || {
@@ -50,7 +51,10 @@ impl Plan {
         let thread = std::thread::Builder::new().name("skillsandbox".into()).stack_size(128 << 10);
         let thread = thread.spawn(watched).map_err(host_error("start a thread"))?;
         match wait_for_start.recv() {
-            Ok(Ok(pid)) => Ok(RunningCommand { thread: Some(thread), wake, pid, stdin, stdout, stderr }),
+            Ok(Ok(StartedRun { pid, terminal })) => {
+                let terminal = terminal.map(|outer| RunTerminal::new(outer, &ended_too));
+                Ok(RunningCommand { thread: Some(thread), wake, pid, stdin, stdout, stderr, terminal })
+            }
             Ok(Err(error)) => {
                 let _ = thread.join();
                 Err(error)
@@ -72,6 +76,7 @@ pub struct RunningCommand {
     stdin: Option<File>,
     stdout: Option<OutputPipe>,
     stderr: Option<OutputPipe>,
+    terminal: Option<RunTerminal>,
 }
 
 impl RunningCommand {
@@ -94,6 +99,11 @@ impl RunningCommand {
     /// Takes the pipe from its standard error, where one was asked for.
     pub fn stderr(&mut self) -> Option<OutputPipe> {
         self.stderr.take()
+    }
+
+    /// Takes the outer end of its terminal, where one was asked for.
+    pub fn terminal(&mut self) -> Option<RunTerminal> {
+        self.terminal.take()
     }
 
     /// Whether it has ended.

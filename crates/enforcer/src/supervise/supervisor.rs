@@ -55,6 +55,13 @@ impl Drop for EndSignal {
     }
 }
 
+/// What the launching program is told when the program runs.
+pub(crate) struct StartedRun {
+    pub(crate) pid: i32,
+    /// The outer end of its terminal, where it has one.
+    pub(crate) terminal: Option<OwnedFd>,
+}
+
 /// One run, seen from the launching program.
 pub(crate) struct Supervisor {
     limits: RunLimits,
@@ -105,13 +112,13 @@ impl Supervisor {
     pub(crate) fn run(
         mut self,
         prepared: Prepared,
-        started: &SyncSender<Result<i32, Error>>,
+        started: &SyncSender<Result<StartedRun, Error>>,
     ) -> Option<RunOutcome> {
-        let run = match self.start_run(&prepared) {
+        let (run, terminal) = match self.start_run(&prepared) {
             Ok((run, report)) => {
                 let waived = report.messages.iter().map(|message| describe_waived(&prepared, *message));
                 self.outside.waived.extend(waived);
-                run
+                (run, report.terminal)
             }
             Err(error) => {
                 let _ = started.send(Err(error));
@@ -120,7 +127,7 @@ impl Supervisor {
         };
         // The child has its own copies; the pipes must have no other writers than its processes.
         drop(prepared);
-        let _ = started.send(Ok(run.child.pid));
+        let _ = started.send(Ok(StartedRun { pid: run.child.pid, terminal }));
         if self.outside.waived.iter().any(|(layer, _)| *layer == Layer::Cgroup) {
             // It is not in the group that was made for it, so that holds nothing.
             self.outside.group = None;

@@ -15,6 +15,7 @@ pub(crate) mod probe;
 pub(crate) mod seccomp;
 pub(crate) mod signals;
 pub(crate) mod sockets;
+pub(crate) mod startup;
 pub(crate) mod wake_timer;
 
 use std::io;

@@ -2,7 +2,7 @@
 //!
 //! `plan.rs` makes a plan of a job, `commands.rs` sees to the programs it may execute, `preview.rs` says what it would get here, `record.rs` runs
 //! a command and records it, with what `events.rs` makes of observations, `policy.rs` of the walls and `output.rs` of what is printed
-//! (`terminal.rs`: on a terminal).
+//! (`terminal.rs`: on a terminal; `screen.rs`: from a terminal of its own).
 
 mod commands;
 mod events;
@@ -11,6 +11,7 @@ mod plan;
 mod policy;
 mod preview;
 mod record;
+mod screen;
 mod terminal;
 
 use skillsandbox_enforcer::{CommandStatus, Error, RunOutcome};
@@ -52,7 +53,10 @@ impl Backend for NativeBackend {
             Ok(redactor) => redactor,
             Err(error) => return refuse(recorder, error.into()),
         };
-        for note in commands::notes(job).into_iter().chain(policy::not_taken_out(&redactor)) {
+        recorder = recorder.redact(Box::new(std::sync::Arc::clone(&redactor)));
+        let given = policy::given(job, &plan);
+        let notes = commands::notes(job).into_iter().chain(policy::not_taken_out(&redactor));
+        for note in notes.chain(given) {
             recorder.record(note);
         }
         let traced = record::record_redacted(&redactor, &plan, command, recorder, job.limits.output, streams);

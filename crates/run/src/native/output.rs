@@ -1,11 +1,12 @@
 //! What a run prints: handed on as it is, kept, and written down line by line.
 
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use skillsandbox_tracer::{Event, EventKind, LineSplitter, OutputLine, Redactor};
 
+use super::screen::ScreenFilter;
 use super::terminal::TerminalFilter;
 use crate::streams::{OutputTarget, PrintedOutput};
 
@@ -48,50 +49,67 @@ impl<R: Read> OutputReader<R> {
     pub(crate) fn follow(mut self, mut record: impl FnMut(Event)) -> PrintedOutput {
         let mut lines = LineSplitter::new();
         let mut printed = PrintedOutput::default();
-        let mut terminal = TerminalFilter::default();
+        let (mut terminal, mut screen) = (TerminalFilter::default(), ScreenFilter::default());
         let mut buffer = vec![0; 64 << 10];
         loop {
             let count = match self.pipe.read(&mut buffer) {
                 Ok(0) => break,
                 Ok(count) => count,
-                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(_) => break,
             };
             let granted = self.budget.take(count);
             printed.total += count as u64;
             printed.omitted += (count - granted) as u64;
             let bytes = buffer.get(..granted).unwrap_or_default();
-            match self.forward {
-                OutputTarget::Nowhere => {}
+            let passed = match self.forward {
+                OutputTarget::Nowhere => Ok(()),
                 OutputTarget::Own => pass_on(bytes, self.is_error),
                 OutputTarget::Terminal => pass_on(terminal.push(bytes).as_bytes(), self.is_error),
+                OutputTarget::Screen => pass_on(&screen.push(bytes), self.is_error),
                 OutputTarget::Error => pass_on(bytes, true),
                 OutputTarget::Kept => {
                     let room = self.keep.saturating_sub(printed.kept.len()).min(bytes.len());
                     printed.kept.extend_from_slice(bytes.get(..room).unwrap_or_default());
+                    Ok(())
                 }
-            }
+            };
             lines.push(bytes, &self.redactor, |line| record(Event::new((self.kind)(line))));
+            // With this end closed, whoever writes on is told, as without a sandbox.
+            if let Err(error) = passed {
+                printed.failed = Some(error.kind());
+                break;
+            }
         }
+        drop(self.pipe);
         if let Some(line) = lines.finish(&self.redactor) {
             record(Event::new((self.kind)(line)));
         }
-        pass_on(terminal.finish().as_bytes(), self.is_error);
+        if printed.failed.is_none() {
+            let rest = match self.forward {
+                OutputTarget::Screen => screen.finish(),
+                OutputTarget::Terminal => terminal.finish().into_bytes(),
+                OutputTarget::Nowhere | OutputTarget::Own | OutputTarget::Error | OutputTarget::Kept => {
+                    Vec::new()
+                }
+            };
+            printed.failed = pass_on(&rest, self.is_error).err().map(|error| error.kind());
+        }
         printed
     }
 }
 
-/// To this program's own output. That nobody reads it is no reason to stop.
-fn pass_on(bytes: &[u8], is_error: bool) {
+/// To this program's own output.
+fn pass_on(bytes: &[u8], is_error: bool) -> io::Result<()> {
     if bytes.is_empty() {
-        return;
+        return Ok(());
     }
-    let _ = if is_error {
-        std::io::stderr().write_all(bytes)
+    if is_error {
+        io::stderr().write_all(bytes)
     } else {
-        let mut stdout = std::io::stdout();
+        let mut stdout = io::stdout();
         stdout.write_all(bytes).and_then(|()| stdout.flush())
-    };
+    }
 }
 
 #[cfg(test)]

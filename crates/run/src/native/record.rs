@@ -1,13 +1,13 @@
 //! One run, recorded.
 
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
 use skillsandbox_enforcer::{
-    Command, EndCause, Error, ObserveLevel, ObservedEvent, Observer, OutputMode, Plan, RunOutcome,
-    RunningCommand, StdinMode,
+    Command, EndCause, Error, ObserveLevel, ObservedEvent, Observer, OutputMode, OutputPipe, Plan,
+    RunOutcome, RunningCommand, StdinMode, TerminalControl, TerminalSize,
 };
 use skillsandbox_text::Secret;
 use skillsandbox_tracer::{Event, EventKind, EventVerdict, RecordedTrace, Recorder, RedactError, Redactor};
@@ -15,7 +15,7 @@ use skillsandbox_tracer::{Event, EventKind, EventVerdict, RecordedTrace, Recorde
 use super::output::{OutputBudget, OutputReader};
 use super::{events, policy};
 use crate::session::RunStreams;
-use crate::streams::PrintedOutput;
+use crate::streams::{PrintedOutput, RunTerminal};
 
 /// Events that are kept until it is certain that the program runs.
 const MOST_EARLY: usize = 1024;
@@ -72,20 +72,26 @@ pub(super) fn record_redacted(
         shared.record(event);
     }
     let words = command.words();
-    let command = command
+    let mut command = command
         .stdin(if streams.stdin { StdinMode::Piped } else { StdinMode::Empty })
         .stdout(OutputMode::Piped)
         .stderr(OutputMode::Piped)
         .observer(Arc::new(shared.clone()) as Arc<dyn Observer>);
+    if let Some(terminal) = &streams.terminal {
+        let (rows, columns) = terminal.size();
+        command = command.terminal(TerminalSize { rows, columns });
+    }
     let (mut stdout, mut stderr) = (PrintedOutput::default(), PrintedOutput::default());
     let outcome = plan.spawn(&command).and_then(|mut running| {
         shared.begin(Some(Event::new(EventKind::RunStarted { command: words })));
         let killer = running.killer();
         streams.stop.runs(move || killer.kill());
         feed(&mut running);
-        let (out, err) = readers(&mut running, &shared, redactor, output, streams);
+        let shown = attach_terminal(&mut running, streams);
+        let (out, err) = readers(&mut running, shown, &shared, redactor, output, streams);
         let outcome = running.wait();
         streams.stop.ended();
+        streams.terminal.iter().for_each(RunTerminal::ended);
         stdout = out.and_then(|reader| reader.join().ok()).unwrap_or_default();
         stderr = err.and_then(|reader| reader.join().ok()).unwrap_or_default();
         outcome
@@ -165,6 +171,13 @@ impl SharedRecorder {
     fn begin(&self, event: Option<Event>) {
         let mut book = self.lock();
         let early = book.early.take().unwrap_or_default();
+        // It runs since the first of them, whenever that is told.
+        let event = event.map(|mut event| {
+            if let Some(first) = early.iter().min_by_key(|early| early.time) {
+                (event.time, event.elapsed_us) = (first.time, first.elapsed_us);
+            }
+            event
+        });
         for event in event.into_iter().chain(early) {
             book.recorder.record(event);
         }
@@ -202,11 +215,49 @@ fn feed(running: &mut RunningCommand) {
     let _ = std::thread::Builder::new().name("skillsandbox-in".into()).spawn(copy);
 }
 
+/// Hands on what is typed, and new sizes of the window; returns what the run shows.
+fn attach_terminal(running: &mut RunningCommand, streams: &RunStreams) -> Option<OutputPipe> {
+    let (outer, terminal) = (running.terminal()?, streams.terminal.as_ref()?);
+    let shown = outer.output().ok()?;
+    let control = outer.control();
+    if let Ok(window) = control.try_clone() {
+        terminal.on_resize(move |rows, columns| window.resize(TerminalSize { rows, columns }));
+    }
+    let copy = move || {
+        let (mut stdin, mut buffer) = (std::io::stdin().lock(), [0; 4096]);
+        while let Ok(count @ 1..) = stdin.read(&mut buffer) {
+            if !type_all(&control, buffer.get(..count).unwrap_or_default()) {
+                return;
+            }
+        }
+    };
+    let _ = std::thread::Builder::new().name("skillsandbox-in".into()).spawn(copy);
+    Some(shown)
+}
+
+/// Types all of it, as the run makes room; whether the terminal is still there.
+fn type_all(control: &TerminalControl, mut bytes: &[u8]) -> bool {
+    while !bytes.is_empty() {
+        match control.type_bytes(bytes) {
+            Ok(count) => bytes = bytes.get(count..).unwrap_or_default(),
+            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {
+                if control.wait_for_room().is_err() {
+                    return false;
+                }
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(_) => return false,
+        }
+    }
+    true
+}
+
 type OutputThread = Option<JoinHandle<PrintedOutput>>;
 
 /// Reads both outputs, each in a thread of its own.
 fn readers(
     running: &mut RunningCommand,
+    shown: Option<OutputPipe>,
     shared: &SharedRecorder,
     redactor: &Arc<Redactor>,
     output: Option<u64>,
@@ -221,7 +272,8 @@ fn readers(
         let thread = std::thread::Builder::new().name("skillsandbox-out".into());
         thread.spawn(move || follow.follow(|event| shared.record(event))).ok()
     };
-    let stdout = running.stdout().and_then(|pipe| start(pipe, EventKind::Stdout, streams.stdout, false));
+    let stdout =
+        running.stdout().or(shown).and_then(|pipe| start(pipe, EventKind::Stdout, streams.stdout, false));
     let stderr = running.stderr().and_then(|pipe| start(pipe, EventKind::Stderr, streams.stderr, true));
     (stdout, stderr)
 }

@@ -177,7 +177,7 @@ impl EventFolder {
 }
 
 /// The folder of the system that a path lies in, by its name: no way round by `..`, and nothing hidden.
-fn system_folder(path: &str) -> Option<&'static str> {
+pub(crate) fn system_folder(path: &str) -> Option<&'static str> {
     let folder =
         SYSTEM.iter().find(|folder| path.strip_prefix(**folder).is_some_and(|rest| rest.starts_with('/')))?;
     let plain = path.split('/').skip(1).all(|name| !name.is_empty() && !name.starts_with('.'));

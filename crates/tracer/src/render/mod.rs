@@ -7,6 +7,7 @@ pub mod text;
 pub mod watch;
 
 mod row;
+mod story;
 mod tables;
 mod tally;
 mod tree;

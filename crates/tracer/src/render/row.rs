@@ -9,6 +9,11 @@ use super::words::{self, ObjectPart};
 use super::{Glyphs, RenderOptions, TextStyle};
 use crate::{AttackClass, Event, EventKind, EventVerdict};
 
+/// Below so many columns a line is narrow.
+const NARROW: usize = 100;
+/// Columns of a sentence that is wrapped.
+const MOST_WRAPPED: usize = 1200;
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum RowColour {
     None,
@@ -158,19 +163,29 @@ pub(super) fn event(
     if lead == RowLead::Listed {
         row.ours(&format!("{:>6} ", format!("#{}", event.sequence)), RowColour::Dim);
     }
-    row.ours(&format!("[{}] ", clock(event.time, look)), RowColour::Dim);
+    // On a narrow terminal what it is about is worth more than the rest.
+    let is_narrow = look.columns < NARROW && lead == RowLead::Listed;
+    let clock = clock(event.time, look);
+    let clock = if is_narrow { clock.split('.').next().unwrap_or_default() } else { clock.as_str() };
+    row.ours(&format!("[{clock}] "), RowColour::Dim);
     row.ours(words::icon(event, look.glyphs), colour).ours(" ", RowColour::None);
     row.padded(words::word(event), 8, colour).padded(words::kind(&event.kind), 10, RowColour::None);
     if let (RowLead::Listed, Some(process)) = (lead, &event.process) {
         let name = process.binary.as_deref().map_or("?", words::base_name);
-        row.column(&format!("{name}({})", process.pid), 18, RowColour::Cyan).ours(" ", RowColour::None);
+        let (name, width) =
+            if is_narrow { (name.to_owned(), 10) } else { (format!("{name}({})", process.pid), 18) };
+        row.column(&name, width, RowColour::Cyan).ours(" ", RowColour::None);
     }
     let object = if matches!(event.kind, EventKind::Stdout(_) | EventKind::Stderr(_)) {
         RowColour::Dim
     } else {
         RowColour::None
     };
-    let behind_columns = (most_columns(&behind) + most_columns(&tags)).min(row.left * 2 / 3);
+    let behind_columns = (most_columns(&behind) + most_columns(&tags)).min(if is_narrow {
+        row.left / 3
+    } else {
+        row.left * 2 / 3
+    });
     row.parts(&words::about(event), behind_columns, object);
     row.ours(&behind, RowColour::Dim).ours(&tags, RowColour::Red);
     row.end();
@@ -180,6 +195,7 @@ fn colour(event: &Event) -> RowColour {
     match (&event.kind, event.verdict) {
         (EventKind::Policy { .. }, _) => RowColour::Cyan,
         (_, Some(EventVerdict::Denied | EventVerdict::Unknown)) => RowColour::Red,
+        (_, Some(EventVerdict::Failed)) if words::is_absence(event) => RowColour::Dim,
         (_, Some(EventVerdict::Failed))
         | (EventKind::ResourceLimitHit { .. } | EventKind::Lost { .. }, _) => RowColour::Yellow,
         (_, Some(EventVerdict::Allowed)) => RowColour::Green,
@@ -193,6 +209,43 @@ pub(super) fn clock(time: Timestamp, look: &RenderOptions) -> String {
     let of_day = (time.as_millisecond() + offset * 1000).rem_euclid(86_400_000);
     let (seconds, milliseconds) = (of_day / 1000, of_day % 1000);
     format!("{:02}:{:02}:{:02}.{milliseconds:03}", seconds / 3600, seconds / 60 % 60, seconds % 60)
+}
+
+/// A name, and a sentence beside it in as many lines as it takes. The sentence is ours, with names in it.
+pub(super) fn wrapped(out: &mut String, look: &RenderOptions, name: &str, text: &str, colour: RowColour) {
+    const LEAD: usize = 12;
+    // Escaped as a whole, so that no line begins in the middle of an escape.
+    let shown = Escape::line(look.glyphs).cut(text, MOST_WRAPPED, Keep::Start);
+    for (index, line) in lines(&shown, look.columns.saturating_sub(LEAD + 1)).iter().enumerate() {
+        let mut row = EventRow::new(out, look);
+        row.padded(if index == 0 { name } else { "" }, LEAD, RowColour::Dim).ours(line, colour);
+        row.end();
+    }
+}
+
+/// Text of unknown origin, indented, in as many lines as it takes.
+pub(super) fn wrapped_text(out: &mut String, look: &RenderOptions, indent: usize, text: &str) {
+    let shown = Escape::text(look.glyphs).cut(text, MOST_WRAPPED, Keep::Start);
+    for line in lines(&shown, look.columns.saturating_sub(indent + 1)) {
+        let mut row = EventRow::new(out, look);
+        row.ours(&" ".repeat(indent), RowColour::None).ours(&line, RowColour::None);
+        row.end();
+    }
+}
+
+/// Words in lines of so many columns. A word that is longer is cut by whoever writes the line.
+fn lines(text: &str, columns: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if most_columns(line) + 1 + most_columns(word) <= columns => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
 }
 
 /// A heading, and the rule below it.

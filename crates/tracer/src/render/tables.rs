@@ -78,10 +78,7 @@ pub(super) fn counts(out: &mut String, look: &RenderOptions, tally: &TraceTally)
     row::heading(out, look, "what was tried");
     let mut line = EventRow::new(out, look);
     line.ours(
-        &format!(
-            "  {:<12}{:>10}{:>10}{:>10}{:>10}{:>10}",
-            "", "allowed", "denied", "failed", "unknown", "other"
-        ),
+        &format!("  {:<12}{:>9}{:>9}{:>9}{:>9}{:>9}", "", "allowed", "denied", "failed", "unknown", "other"),
         RowColour::Dim,
     );
     line.end();
@@ -89,7 +86,7 @@ pub(super) fn counts(out: &mut String, look: &RenderOptions, tally: &TraceTally)
         let mut line = EventRow::new(out, look);
         line.ours(&format!("  {kind:<12}"), RowColour::None);
         figures(&mut line, *verdicts);
-        line.ours(&format!("{:>10}", verdicts.other), RowColour::Dim);
+        line.ours(&format!("{:>9}", verdicts.other), RowColour::Dim);
         line.end();
     }
 }
@@ -101,7 +98,7 @@ fn figures(line: &mut EventRow<'_>, verdicts: VerdictCounts) {
         (verdicts.failed, RowColour::Yellow),
         (verdicts.unknown, RowColour::Red),
     ] {
-        line.ours(&format!("{count:>10}"), if count == 0 { RowColour::Dim } else { colour });
+        line.ours(&format!("{count:>9}"), if count == 0 { RowColour::Dim } else { colour });
     }
 }
 
@@ -142,10 +139,13 @@ pub(super) fn network(out: &mut String, look: &RenderOptions, tally: &TraceTally
         nothing(out, look, "no connection was tried");
         return;
     }
-    let wide = look.columns.saturating_sub(72).clamp(16, 44);
+    let wide = look.columns.saturating_sub(76).clamp(16, 44);
     let mut line = EventRow::new(out, look);
     line.ours("  ", RowColour::None).padded("destination", wide, RowColour::Dim).ours(
-        &format!(" {:>10}{:>10}{:>10}{:>12}{:>12}  why", "allowed", "denied", "failed", "sent", "received"),
+        &format!(
+            "{:>9}{:>9}{:>9}{:>9}{:>10}{:>10}  why",
+            "allowed", "denied", "failed", "unknown", "sent", "received"
+        ),
         RowColour::Dim,
     );
     line.end();
@@ -154,9 +154,9 @@ pub(super) fn network(out: &mut String, look: &RenderOptions, tally: &TraceTally
     };
     for (key, flow) in tally.network.most(rank).into_iter().take(SHOWN) {
         let mut line = EventRow::new(out, look);
-        line.ours("  ", RowColour::None).column(key, wide, RowColour::None).ours(" ", RowColour::None);
+        line.ours("  ", RowColour::None).column(key, wide, RowColour::None);
         figures(&mut line, flow.verdicts);
-        line.ours(&format!("{:>12}{:>12}  ", size(flow.sent), size(flow.received)), RowColour::None);
+        line.ours(&format!("{:>10}{:>10}  ", size(flow.sent), size(flow.received)), RowColour::None);
         line.theirs(flow.reason.as_deref().unwrap_or_default(), 40, Keep::Start, RowColour::Dim);
         line.end();
     }
@@ -170,10 +170,13 @@ pub(super) fn files(out: &mut String, look: &RenderOptions, tally: &TraceTally) 
         nothing(out, look, "no file was opened");
         return;
     }
-    let wide = look.columns.saturating_sub(60).clamp(16, 60);
+    let wide = look.columns.saturating_sub(58).clamp(16, 60);
     let mut line = EventRow::new(out, look);
     line.ours("  ", RowColour::None).padded("folder", wide, RowColour::Dim).ours(
-        &format!(" {:>10}{:>10}{:>10}{:>10}{:>10}", "allowed", "denied", "failed", "reads", "changes"),
+        &format!(
+            "{:>9}{:>9}{:>9}{:>9}{:>9}{:>9}",
+            "allowed", "denied", "failed", "unknown", "reads", "changes"
+        ),
         RowColour::Dim,
     );
     line.end();
@@ -182,9 +185,9 @@ pub(super) fn files(out: &mut String, look: &RenderOptions, tally: &TraceTally) 
     };
     for (path, folder) in tally.folders.most(rank).into_iter().take(SHOWN) {
         let mut line = EventRow::new(out, look);
-        line.ours("  ", RowColour::None).column(path, wide, RowColour::None).ours(" ", RowColour::None);
+        line.ours("  ", RowColour::None).column(path, wide, RowColour::None);
         figures(&mut line, folder.verdicts);
-        line.ours(&format!("{:>10}{:>10}", folder.reads, folder.changes), RowColour::None);
+        line.ours(&format!("{:>9}{:>9}", folder.reads, folder.changes), RowColour::None);
         line.end();
     }
     more(out, look, tally.folders.len(), tally.folders.left_out);
@@ -225,12 +228,10 @@ pub(super) fn classification(out: &mut String, look: &RenderOptions, found: &Cla
     };
     line.padded(word, 15, colour).theirs(&found.mitre_tactic, 40, Keep::Start, RowColour::Dim);
     line.end();
-    let mut line = EventRow::new(out, look);
-    line.ours("      ", RowColour::None).theirs(&found.message, usize::MAX, Keep::Start, RowColour::None);
-    line.end();
+    row::wrapped_text(out, look, 6, &found.message);
     for technique in found.techniques.iter().take(SHOWN) {
         let mut line = EventRow::new(out, look);
-        line.ours("      ", RowColour::None).column(&technique.id, 12, RowColour::Cyan);
+        line.ours("      ", RowColour::None).column(&technique.id, 15, RowColour::Cyan);
         line.theirs(&technique.name, usize::MAX, Keep::Start, RowColour::None);
         line.end();
     }

@@ -22,7 +22,7 @@ pub(super) struct VerdictCounts {
 }
 
 impl VerdictCounts {
-    fn add(&mut self, event: &Event) {
+    pub(super) fn add(&mut self, event: &Event) {
         let place = match event.verdict.filter(|_| !matches!(event.kind, EventKind::Policy { .. })) {
             Some(EventVerdict::Allowed) => &mut self.allowed,
             Some(EventVerdict::Denied) => &mut self.denied,
@@ -31,6 +31,17 @@ impl VerdictCounts {
             None => &mut self.other,
         };
         *place = place.saturating_add(event.count);
+    }
+
+    /// Both together.
+    pub(super) fn plus(self, other: Self) -> Self {
+        Self {
+            allowed: self.allowed.saturating_add(other.allowed),
+            denied: self.denied.saturating_add(other.denied),
+            failed: self.failed.saturating_add(other.failed),
+            unknown: self.unknown.saturating_add(other.unknown),
+            other: self.other.saturating_add(other.other),
+        }
     }
 
     pub(super) fn total(self) -> u64 {

@@ -1,11 +1,13 @@
 //! A whole trace on a terminal, for somebody who has to decide what to make of it.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use skillsandbox_text::Keep;
 
 use super::row::{self, EventRow, RowColour, RowLead};
+use super::story::{RunStory, StoryMood, doubts};
 use super::tally::TraceTally;
 use super::tree::TracedProcessTree;
 use super::words::counted;
@@ -14,6 +16,8 @@ use crate::{AttackClass, Event, EventKind, Trace, TraceHeader};
 
 /// Events of the timeline that are shown unless all are wanted.
 const TIMELINE: usize = 100;
+/// Lines of what the sandbox holds.
+const STATED: usize = 40;
 /// Events that are shown to prove one finding.
 const EVIDENCE: usize = 8;
 
@@ -44,7 +48,7 @@ pub fn write_text<W: Write>(
         tally.add(event);
         tree.add(event);
     }
-    doubts(&mut page, look, trace, &tally);
+    story(&mut page, look, trace, &tally);
     let classes = classes(trace);
     findings(&mut page, look, trace, &classes);
     policies(&mut page, look, trace);
@@ -98,25 +102,21 @@ fn header(out: &mut String, look: &RenderOptions, header: &TraceHeader) {
     out.push('\n');
 }
 
-/// Where what the trace says of itself is not what its events say.
-fn doubts(out: &mut String, look: &RenderOptions, trace: &Trace, tally: &TraceTally) {
-    let summary = &trace.violation_summary;
-    let claims = [
-        ("events", summary.events, tally.events),
-        ("denied", summary.denied, tally.all.denied),
-        ("allowed", summary.allowed, tally.all.allowed),
-        ("failed", summary.failed, tally.all.failed),
-    ];
-    for (name, said, counted) in claims {
-        if said != counted {
-            let mut line = EventRow::new(out, look);
-            line.ours(
-                &format!("DOUBTFUL: the summary says {said} {name}, its events add up to {counted}"),
-                RowColour::Red,
-            );
-            line.end();
-        }
+/// What got out, what to do, and where the trace contradicts itself.
+fn story(out: &mut String, look: &RenderOptions, trace: &Trace, tally: &TraceTally) {
+    let story = RunStory::of(trace, tally);
+    let colour = match story.mood {
+        StoryMood::Good => RowColour::Green,
+        StoryMood::Held => RowColour::Yellow,
+        StoryMood::Bad => RowColour::Red,
+    };
+    for (name, text) in [("got out", &story.got_out), ("what to do", &story.advice)] {
+        row::wrapped(out, look, name, text, colour);
     }
+    for doubt in doubts(trace, tally) {
+        row::wrapped(out, look, "DOUBTFUL", &doubt, RowColour::Red);
+    }
+    out.push('\n');
 }
 
 /// Which event proves what.
@@ -173,16 +173,40 @@ fn at(trace: &Trace, place: u64) -> Option<&Event> {
 }
 
 fn policies(out: &mut String, look: &RenderOptions, trace: &Trace) {
-    let lines: Vec<&Event> =
-        trace.events.iter().filter(|event| matches!(event.kind, EventKind::Policy { .. })).collect();
-    if lines.is_empty() {
-        return;
+    let stated = trace.events.iter().filter_map(|event| match &event.kind {
+        EventKind::Policy { subject, message, figures } => Some((subject, message, figures)),
+        _ => None,
+    });
+    let mut count = 0;
+    for (subject, message, figures) in stated {
+        if count == 0 {
+            row::heading(out, look, "what the sandbox holds");
+        }
+        count += 1;
+        if count > STATED {
+            continue;
+        }
+        let mut line = format!("{subject}: {message}");
+        for (name, number) in figures.iter().take(12) {
+            let _ = write!(line, "; {name} {number}");
+        }
+        row::wrapped_text(out, look, 2, &line);
     }
-    row::heading(out, look, "what the sandbox holds");
-    for event in lines.iter().take(tables::SHOWN) {
-        row::event(out, look, event, &[], RowLead::Listed);
+    if let more @ 1.. = count.saturating_sub(STATED) {
+        tables::nothing(out, look, &format!("and {more} more"));
     }
-    tables::more(out, look, lines.len(), 0);
+}
+
+/// How often events were done again that have a place of their own.
+fn repeats(trace: &Trace) -> BTreeMap<u64, u64> {
+    let mut repeats = BTreeMap::new();
+    for event in &trace.events {
+        if let Some(first) = event.repeats {
+            let count: &mut u64 = repeats.entry(first).or_default();
+            *count = count.saturating_add(event.count);
+        }
+    }
+    repeats
 }
 
 fn write_timeline<W: Write>(
@@ -197,6 +221,7 @@ fn write_timeline<W: Write>(
     let mut left_out = 0_u64;
     let mut shown = 0;
     let last = trace.events.len().saturating_sub(5);
+    let repeats = if timeline == Timeline::All { BTreeMap::new() } else { repeats(trace) };
     for (index, event) in trace.events.iter().enumerate() {
         // Of a long trace: how it began, how it ended, and what was denied in between.
         let is_shown = timeline == Timeline::All
@@ -204,6 +229,10 @@ fn write_timeline<W: Write>(
             || index < TIMELINE / 3
             || index >= last
             || (shown < TIMELINE && (event.is_violation() || classes.contains_key(&event.sequence)));
+        // What was done again is said where it was done first.
+        if timeline == Timeline::Short && event.repeats.is_some() {
+            continue;
+        }
         if !is_shown {
             left_out += 1;
             continue;
@@ -211,7 +240,14 @@ fn write_timeline<W: Write>(
         skipped(&mut page, look, &mut left_out);
         shown += 1;
         let tags = classes.get(&event.sequence).map(Vec::as_slice).unwrap_or_default();
-        row::event(&mut page, look, event, tags, RowLead::Listed);
+        match repeats.get(&event.sequence) {
+            Some(more) => {
+                let mut all = event.clone();
+                all.count = all.count.saturating_add(*more);
+                row::event(&mut page, look, &all, tags, RowLead::Listed);
+            }
+            None => row::event(&mut page, look, event, tags, RowLead::Listed),
+        }
         if page.len() > 64 * 1024 {
             out.write_all(page.as_bytes())?;
             page.clear();

@@ -7,12 +7,13 @@ use skillsandbox_text::Keep;
 use super::row::{self, EventRow, RowColour, RowLead};
 use super::tally::TraceTally;
 use super::{RenderOptions, tables};
-use crate::{AttackClass, Event, TraceSummary};
+use crate::{AttackClass, Event, EventKind, TraceSummary};
 
 /// Bytes that are written at once, of many events.
 const CHUNK: usize = 64 * 1024;
 
-/// Writes a line for every event, each in one piece, and drops none.
+/// Writes a line for every event when it happens, each in one piece, and drops none. What is done again, reads of the system's libraries and
+/// what is only known after the end have no line: the tables at the end count them.
 ///
 /// A skill that prints this view's own lines, moves the cursor or turns text around is shown doing so, on one line of its
 /// own: see [`Escape`](super::Escape).
@@ -35,12 +36,14 @@ pub struct LiveView<W: Write> {
     look: RenderOptions,
     tally: TraceTally,
     line: String,
+    /// When the run ended, once that was shown.
+    ended_us: Option<u64>,
 }
 
 impl<W: Write> LiveView<W> {
     /// Writes to `out`, which needs no buffer of its own.
     pub fn new(out: W, look: RenderOptions) -> Self {
-        Self { out, look, tally: TraceTally::default(), line: String::new() }
+        Self { out, look, tally: TraceTally::default(), line: String::new(), ended_us: None }
     }
 
     /// One event, with the classes it belongs to as far as that is known by now. It is on the screen when this returns.
@@ -92,6 +95,14 @@ impl<W: Write> LiveView<W> {
 
     fn add(&mut self, event: &Event, classes: &[AttackClass]) {
         self.tally.add(event);
+        // What was done again was shown when it was done first; what is told after the end and happened before it was folded.
+        let came_late = self.ended_us.is_some_and(|end| event.elapsed_us <= end);
+        if event.repeats.is_some() || event.last_elapsed_us.is_some() || came_late {
+            return;
+        }
+        if matches!(event.kind, EventKind::RunEnded { .. }) {
+            self.ended_us = Some(event.elapsed_us);
+        }
         row::event(&mut self.line, &self.look, event, classes, RowLead::Live);
     }
 

@@ -51,6 +51,7 @@ pub(super) fn word(event: &Event) -> &'static str {
     match event.verdict {
         Some(EventVerdict::Allowed) => "ALLOWED",
         Some(EventVerdict::Denied) => "DENIED",
+        Some(EventVerdict::Failed) if is_absence(event) => "ABSENT",
         Some(EventVerdict::Failed) => "FAILED",
         Some(EventVerdict::Unknown) => "UNKNOWN",
         None => match event.kind {
@@ -69,12 +70,23 @@ pub(super) fn word(event: &Event) -> &'static str {
     }
 }
 
+/// Whether a file or program was looked for and is merely not there, as every program looks for some.
+pub(super) fn is_absence(event: &Event) -> bool {
+    event.verdict == Some(EventVerdict::Failed)
+        && event.rule.as_deref() == Some(NOT_THERE)
+        && matches!(event.kind, EventKind::File { .. } | EventKind::Exec { .. })
+}
+
+/// The rule of an attempt at what is not there.
+const NOT_THERE: &str = "no such file";
+
 /// Icons are two columns wide on every terminal that has them, signs one.
 pub(super) fn icon(event: &Event, glyphs: Glyphs) -> &'static str {
     let (icon, sign) = match word(event) {
         "DENIED" => ("🔒", "x"),
         "ALLOWED" => ("✅", "+"),
         "FAILED" => ("❌", "-"),
+        "ABSENT" => ("➖", "o"),
         "POLICY" => ("📜", "#"),
         "START" => ("🚀", ">"),
         "END" => ("🏁", "<"),

@@ -10,7 +10,7 @@ use skillsandbox_store::history::{Record, csv_header, csv_line};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::{BOLD, DIM, RED, RESET, RunFilterArgs, YELLOW, colour, cut, duration, open};
-use crate::output::{ExitAnswer, escaped, message};
+use crate::output::{self, ExitAnswer, escaped, message};
 
 /// Runs that are shown to a person who did not say how many.
 const SHOWN: u64 = 50;
@@ -49,21 +49,24 @@ impl HistoryListArgs {
         let limit = self.limit.or((self.format == ListFormat::Text).then_some(SHOWN));
         // One more says whether there are more.
         filter.limit = limit.map(|limit| limit.saturating_add(u64::from(self.format == ListFormat::Text)));
-        let mut out = BufWriter::new(anstream::stdout().lock());
         let mut writer = ListWriter::new(self.format, limit);
         let history = open()?;
-        writer.begin(&mut out)?;
-        if let Some(history) = &history {
+        let mut looked = Ok(());
+        output::stream(|out| {
+            let mut out = BufWriter::new(out);
+            writer.begin(&mut out)?;
             let mut failed = Ok(());
-            history.each(&filter, |record| {
-                failed = writer.record(&mut out, &record);
-                if failed.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-            })?;
+            if let Some(history) = &history {
+                looked = history.each(&filter, |record| {
+                    failed = writer.record(&mut out, &record);
+                    if failed.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+                });
+            }
             failed?;
-        }
-        writer.end(&mut out)?;
-        out.flush()?;
-        drop(out);
+            writer.end(&mut out)?;
+            out.flush()
+        })?;
+        looked?;
         if self.format == ListFormat::Text && writer.count == 0 {
             let none = if history.is_none() {
                 "nothing was recorded yet"

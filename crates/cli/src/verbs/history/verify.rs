@@ -31,6 +31,9 @@ impl HistoryVerifyArgs {
     pub(super) fn run(&self) -> anyhow::Result<ExitAnswer> {
         let Some(history) = open()? else {
             message("nothing was recorded yet");
+            if self.format == OutputFormat::Json {
+                output::json(&serde_json::json!({ "runs": 0, "intact": self.head.is_none() }))?;
+            }
             return Ok(if self.head.is_some() { ExitAnswer::No } else { ExitAnswer::Yes });
         };
         let check = history.check_chain(self.head.as_deref())?;

@@ -149,7 +149,7 @@ pub(super) fn tell(
     policy: &UserPolicy,
     format: OutputFormat,
 ) -> anyhow::Result<ExitAnswer> {
-    let there = !matches!(outcome.done, InstallOutcome::Blocked | InstallOutcome::Declined);
+    let there = is_there(outcome);
     let answer = if there { ExitAnswer::Yes } else { ExitAnswer::No };
     if format == OutputFormat::Json {
         output::json(&as_json(outcome, policy))?;
@@ -186,6 +186,14 @@ pub(super) fn tell(
     Ok(answer)
 }
 
+/// Whether the skill is installed now.
+pub(super) fn is_there(outcome: &InstallResult) -> bool {
+    match outcome.done {
+        InstallOutcome::Installed | InstallOutcome::Updated | InstallOutcome::Unchanged => true,
+        InstallOutcome::Blocked | InstallOutcome::Declined => false,
+    }
+}
+
 /// How the user's own manifest goes with the version that is there now.
 fn tell_own_manifest(own: &OwnManifest) {
     let path = visible(&own.path.display().to_string());
@@ -217,7 +225,7 @@ fn tell_own_manifest(own: &OwnManifest) {
     }
 }
 
-fn as_json(outcome: &InstallResult, policy: &UserPolicy) -> Value {
+pub(super) fn as_json(outcome: &InstallResult, policy: &UserPolicy) -> Value {
     let done = match outcome.done {
         InstallOutcome::Installed => "installed",
         InstallOutcome::Updated => "updated",
@@ -247,6 +255,5 @@ pub(super) fn refused(error: Error) -> anyhow::Result<ExitAnswer> {
     if !error.is_refusal() {
         return Err(error.into());
     }
-    message(&format!("{RED}refused{RESET}: {}", visible(&error.to_string())));
-    Ok(ExitAnswer::No)
+    output::answer_no("REFUSED", &format!("{RED}refused{RESET}: {}", visible(&error.to_string())))
 }

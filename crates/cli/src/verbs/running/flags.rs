@@ -9,9 +9,11 @@ use anyhow::{Context as _, ensure};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use skillsandbox_manifest::{ByteSize, Resolver};
-use skillsandbox_run::{AddressPin, Job, MIN_TRACE_LIMIT, ObserveLevel, RunHistory};
+use skillsandbox_run::{AddressPin, Job, MIN_TRACE_LIMIT, ObserveLevel, RunHistory, RunTerminal};
 use skillsandbox_store::signing::SigningKey;
 
+#[cfg(unix)]
+use super::user_terminal;
 use crate::args::OutputFormat;
 use crate::output::message;
 use crate::verbs::run_history::{optional_history, unrecorded_history};
@@ -71,6 +73,10 @@ pub(crate) struct RunFlags {
     #[arg(long)]
     pub(crate) keep_tmp: bool,
 
+    /// Give it a terminal of its own, for shells and other programs of the screen; keys go there, Ctrl-C too
+    #[arg(long, short, conflicts_with_all = ["watch", "dry_run", "stdin"])]
+    pub(crate) tty: bool,
+
     /// Pass standard input on; without this flag it is empty
     #[arg(long)]
     pub(crate) stdin: bool,
@@ -91,7 +97,8 @@ pub(crate) struct RunFlags {
     #[arg(long, value_name = "SIZE", default_value = "64M", value_parser = trace_limit)]
     pub(crate) trace_limit: u64,
 
-    /// Pass output on to a terminal as it is; without this flag, what controls a terminal is shown instead of done
+    /// Pass output on to a terminal as it is; without this flag, what controls a terminal is shown instead of done (with --tty: only drawing
+    /// passes)
     #[arg(long)]
     pub(crate) raw: bool,
 
@@ -126,7 +133,39 @@ impl RunFlags {
         if self.timeout.is_some() {
             job.limits.timeout = self.timeout;
         }
+        #[cfg(unix)]
+        if self.tty {
+            job.set_env.entry("TERM".to_owned()).or_insert_with(user_terminal::kind);
+        }
         job.tmp = kept.map(|kept| kept.0.clone());
+    }
+
+    /// A terminal for the run, where one is asked for and there is one to show it on.
+    #[cfg(unix)]
+    pub(super) fn run_terminal(&self) -> anyhow::Result<Option<RunTerminal>> {
+        if !self.tty {
+            return Ok(None);
+        }
+        ensure!(self.format == OutputFormat::Text, "--tty shows the run on a terminal: leave --format out");
+        user_terminal::check_terminals()?;
+        Ok(Some(user_terminal::run_terminal()))
+    }
+
+    /// Lets every key through to the run, until what this returns goes out of scope.
+    #[cfg(unix)]
+    pub(super) fn enter_terminal(&self) -> anyhow::Result<Option<user_terminal::RawTerminal>> {
+        if self.tty { user_terminal::RawTerminal::enter().map(Some) } else { Ok(None) }
+    }
+
+    #[cfg(not(unix))]
+    pub(super) fn run_terminal(&self) -> anyhow::Result<Option<RunTerminal>> {
+        ensure!(!self.tty, "--tty is not available on this system");
+        Ok(None)
+    }
+
+    #[cfg(not(unix))]
+    pub(super) fn enter_terminal(&self) -> anyhow::Result<Option<()>> {
+        Ok(None)
     }
 
     /// Says which flags have another name now.

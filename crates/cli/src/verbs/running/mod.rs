@@ -8,6 +8,8 @@ pub(super) mod signals;
 pub(super) mod skill_target;
 mod summary;
 mod targets;
+#[cfg(unix)]
+mod user_terminal;
 mod view;
 
 use skillsandbox_run::{Job, Refusal, RunFailure, RunOptions, RunReport, RunStatus, StopHandle, preview};
@@ -27,8 +29,12 @@ pub(super) fn run(
     run: impl FnOnce(RunOptions) -> RunReport,
 ) -> anyhow::Result<ExitAnswer> {
     flags.warn_of_old_names();
+    if flags.format == OutputFormat::Text {
+        output::check_stdout()?;
+    }
     let stop = StopHandle::new();
-    signals::watch(&stop)?;
+    let terminal = flags.run_terminal()?;
+    signals::watch_terminal(&stop, terminal.as_ref())?;
     let mut options = RunOptions::default();
     options.trace.clone_from(&flags.trace);
     options.tool = Some(concat!("skillsandbox ", env!("CARGO_PKG_VERSION")).to_owned());
@@ -46,7 +52,11 @@ pub(super) fn run(
         view = Some(handle);
     }
     let spans = if flags.otel { Some(otel::start(&mut options)?) } else { None };
+    options.streams.terminal = terminal;
+    let raw = flags.enter_terminal()?;
     let report = run(options);
+    // Before anything is said to the user.
+    drop(raw);
     if let (Err(refusal), OutputFormat::Text) = (&report.ended, flags.format) {
         refused(refusal);
     }
@@ -54,6 +64,9 @@ pub(super) fn run(
         Some(view) => view.finish(&report),
         None if flags.format == OutputFormat::Text && !flags.quiet => summary::print(&report),
         None => {}
+    }
+    if let (Some(why), OutputFormat::Text) = (report.lost_output(), flags.format) {
+        output::message(&format!("{RED}error{RESET}: cannot write the output of the run: {why}"));
     }
     if flags.format == OutputFormat::Json {
         output::json(&serde_json::to_value(&report)?)?;

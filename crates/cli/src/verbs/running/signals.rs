@@ -2,11 +2,26 @@
 
 #[cfg(unix)]
 use nix::sys::signal::Signal;
-use skillsandbox_run::StopHandle;
+use skillsandbox_run::{RunTerminal, StopHandle};
 
 /// From now on, an interrupt ends the run. Called before any other thread exists.
 pub(in crate::verbs) fn watch(stop: &StopHandle) -> anyhow::Result<()> {
-    let stop = stop.clone();
+    watch_terminal(stop, None)
+}
+
+/// The same, and a new size of the window is told to the run's terminal, where it has one.
+pub(super) fn watch_terminal(stop: &StopHandle, terminal: Option<&RunTerminal>) -> anyhow::Result<()> {
+    let (stop, terminal) = (stop.clone(), terminal.cloned());
+    #[cfg(unix)]
+    return on_signal(terminal.is_some(), move |signal| match &terminal {
+        Some(terminal) if signal == Signal::SIGWINCH as i32 => {
+            if let Some((rows, columns)) = super::user_terminal::size() {
+                terminal.resize(rows, columns);
+            }
+        }
+        _ => stop.stop_for_signal(signal),
+    });
+    #[cfg(not(unix))]
     on_interrupt(move || stop.stop())
 }
 
@@ -36,6 +51,12 @@ const LEFT_ALONE: [Signal; 15] = [
 /// real-time signals. Called before any other thread exists.
 #[cfg(unix)]
 pub(in crate::verbs) fn on_interrupt(act: impl Fn() + Send + 'static) -> anyhow::Result<()> {
+    on_signal(false, move |_| act())
+}
+
+/// The same, for whoever wants to know which it was; `resized`: also when the window has another size.
+#[cfg(unix)]
+fn on_signal(resized: bool, act: impl Fn(i32) + Send + 'static) -> anyhow::Result<()> {
     use anyhow::Context as _;
     use nix::sys::signal::SigSet;
 
@@ -43,17 +64,20 @@ pub(in crate::verbs) fn on_interrupt(act: impl Fn() + Send + 'static) -> anyhow:
     for signal in LEFT_ALONE {
         set.remove(signal);
     }
+    if resized {
+        set.add(Signal::SIGWINCH);
+    }
     set.thread_block().context("cannot block signals")?;
     // Not by `sigwait`: it has no name for a real-time signal.
     #[cfg(target_os = "linux")]
     let arrivals = nix::sys::signalfd::SignalFd::new(&set).context("cannot wait for signals")?;
     let wait = move || {
         #[cfg(target_os = "linux")]
-        let arrived = || arrivals.read_signal().is_ok();
+        let arrived = || arrivals.read_signal().ok().flatten().map(|found| found.ssi_signo.cast_signed());
         #[cfg(not(target_os = "linux"))]
-        let arrived = || set.wait().is_ok();
-        while arrived() {
-            act();
+        let arrived = || set.wait().ok().map(|signal| signal as i32);
+        while let Some(signal) = arrived() {
+            act(signal);
         }
     };
     std::thread::Builder::new()

@@ -15,6 +15,9 @@ pub(super) fn of(flags: &RunFlags) -> (OutputTarget, OutputTarget) {
     if flags.format == OutputFormat::Json {
         return (OutputTarget::Kept, OutputTarget::Kept);
     }
+    if flags.tty && !flags.raw {
+        return (OutputTarget::Screen, OutputTarget::Nowhere);
+    }
     if flags.raw {
         return (OutputTarget::Own, OutputTarget::Own);
     }

@@ -6,8 +6,9 @@
 use std::io::IsTerminal as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use skillsandbox_run::RunReport;
@@ -18,6 +19,8 @@ use skillsandbox_tracer::{AttackClass, Event, EventSink, TraceSummary};
 const ROOM: usize = 16 * 1024;
 /// Bytes of text that those may have together: an event may have 64 KiB.
 const ROOM_BYTES: u64 = 16 << 20;
+/// How long a line waits for one that happened before it and is told of later.
+const SETTLE: Duration = Duration::from_millis(40);
 /// Events that are written at once, where several wait.
 const AT_ONCE: usize = 256;
 
@@ -77,31 +80,55 @@ fn write(told: &Receiver<LiveMessage>, room: &AtomicU64) {
     }
     // It takes the colours out again where they are not wanted.
     let mut watch = LiveView::new(anstream::stderr(), look);
-    let mut waiting = Vec::new();
-    while let Ok(first) = told.recv() {
+    let mut waiting: Vec<WaitingLine> = Vec::new();
+    loop {
+        let first = if waiting.is_empty() {
+            told.recv().map_err(|_| RecvTimeoutError::Disconnected)
+        } else {
+            told.recv_timeout(SETTLE)
+        };
+        let is_over = matches!(first, Err(RecvTimeoutError::Disconnected));
         let mut end = None;
-        for next in std::iter::once(first).chain(told.try_iter().take(AT_ONCE)) {
+        for next in first.into_iter().chain(told.try_iter().take(AT_ONCE)) {
             match next {
                 LiveMessage::Event(event, class) => {
-                    room.fetch_sub(event.text_bytes(), Ordering::Relaxed);
-                    waiting.push((event, class));
+                    waiting.push(WaitingLine { since: Instant::now(), event, class });
                 }
                 LiveMessage::End(summary, notes) => end = Some((summary, notes)),
             }
         }
-        let events: Vec<(&Event, &[AttackClass])> =
-            waiting.iter().map(|(event, class)| (event.as_ref(), class.as_slice())).collect();
+        // Several threads tell of what they see: a line stands where it belongs by its time.
+        waiting.sort_by_key(|line| line.event.time);
+        let ready = if end.is_some() || is_over {
+            waiting.len()
+        } else {
+            waiting.iter().rposition(|line| line.since.elapsed() >= SETTLE).map_or(0, |last| last + 1)
+        };
+        let lines: Vec<WaitingLine> = waiting.drain(..ready).collect();
+        for line in &lines {
+            room.fetch_sub(line.event.text_bytes(), Ordering::Relaxed);
+        }
+        let events = lines.iter().map(|line| (line.event.as_ref(), line.class.as_slice()));
         // Nobody reads any more: the trace is written all the same.
         if watch.events(events).is_err() {
             return;
         }
-        waiting.clear();
         if let Some((summary, notes)) = end {
             let notes: Vec<&str> = notes.iter().map(String::as_str).collect();
             let _ = watch.finish(&summary, &notes);
             return;
         }
+        if is_over {
+            return;
+        }
     }
+}
+
+/// A line that may have to wait for one that happened before it.
+struct WaitingLine {
+    since: Instant,
+    event: Box<Event>,
+    class: Option<AttackClass>,
 }
 
 impl LiveDisplay {

@@ -9,17 +9,17 @@ use clap::{Args, ValueEnum};
 use skillsandbox_tracer::{Event, Trace, TraceError, TraceHeader, TraceReader, TraceSummary, export};
 
 use super::files;
-use crate::output::{ExitAnswer, message, visible};
+use super::reference::TraceReference;
+use crate::output::{self, ExitAnswer, message, visible};
 
 /// Write a trace in a form that other programs read
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  skillsandbox trace export trace.json --format ndjson | jq 'select(.verdict == \"denied\")'
+  skillsandbox trace export --last --format ndjson | jq 'select(.verdict == \"denied\")'
   skillsandbox trace export trace.json --format ocsf -o events.ndjson")]
 pub(crate) struct TraceExportArgs {
-    /// The trace; `-` reads standard input
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
+    #[command(flatten)]
+    trace: TraceReference,
 
     /// Which form
     #[arg(long, value_name = "FORMAT", default_value = "json")]
@@ -59,26 +59,27 @@ impl ExportFormat {
 
 impl TraceExportArgs {
     pub(crate) fn run(&self) -> anyhow::Result<ExitAnswer> {
+        let file = self.trace.resolve()?;
         if !matches!(self.format, ExportFormat::Json)
-            && let Some(reader) = files::open(&self.file)?
+            && let Some(reader) = files::open(&file)?
         {
-            return self.stream(reader);
+            return self.stream(&file, reader);
         }
-        let files::LoadedTrace { trace, answer } = files::load(&self.file)?;
+        let files::LoadedTrace { trace, answer } = files::load(&file)?;
         self.written(|out| self.format.write(out, &trace))?;
         Ok(answer)
     }
 
     fn written(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> anyhow::Result<()> {
         if self.output == Path::new("-") {
-            Ok(write(&mut io::stdout().lock())?)
+            output::stream_plain(write)
         } else {
             files::replace(&self.output, |mut file| write(&mut file))
         }
     }
 
     /// Writes event by event, however many there are. What stands before something wrong is written.
-    fn stream(&self, mut reader: TraceReader<BufReader<File>>) -> anyhow::Result<ExitAnswer> {
+    fn stream(&self, file: &Path, mut reader: TraceReader<BufReader<File>>) -> anyhow::Result<ExitAnswer> {
         let mut wrong = None;
         self.written(|out| {
             let mut out = BufWriter::new(out);
@@ -96,7 +97,7 @@ impl TraceExportArgs {
                 Ok(ending) if matches!(self.format, ExportFormat::Ocsf) => {
                     // What proves it is known only now, and read once more.
                     let summary = &ending.violation_summary;
-                    let evidence = evidence(&self.file, summary).map_err(io::Error::other)?;
+                    let evidence = evidence(file, summary).map_err(io::Error::other)?;
                     export::write_ocsf_findings(&mut out, &header, summary, &evidence)?;
                 }
                 Ok(_) => {}
@@ -106,7 +107,7 @@ impl TraceExportArgs {
         })?;
         Ok(match wrong {
             Some(wrong) => {
-                let file = visible(&self.file.display().to_string());
+                let file = visible(&file.display().to_string());
                 message(&format!("{file}: not as it was written: {}", visible(&wrong.to_string())));
                 ExitAnswer::No
             }

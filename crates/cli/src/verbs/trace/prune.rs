@@ -1,13 +1,15 @@
 //! `skillsandbox trace prune`: the oldest traces go.
 
 use std::fmt::Write as _;
+use std::path::PathBuf;
 
 use anyhow::Context as _;
 use clap::Args;
 use skillsandbox_manifest::{ByteSize, user_folders};
-use skillsandbox_run::{PruneMode, RunHistory as _, TraceBudget, prune_traces};
-use skillsandbox_store::history::HistoryFile;
+use skillsandbox_run::{PruneMode, RunHistory as _, TraceBudget, prune_traces, remove_traces};
+use skillsandbox_store::history::{Edge, HistoryFile, moment};
 
+use super::reference;
 use crate::args::OutputFormat;
 use crate::output::{self, ExitAnswer, visible};
 
@@ -17,9 +19,19 @@ use crate::output::{self, ExitAnswer, visible};
 
 Examples:
   skillsandbox trace prune --dry-run
+  skillsandbox trace prune --older-than 30d
   skillsandbox trace prune --max-size 200M
+  skillsandbox trace prune 3f2a9c1b                # this one goes
   skillsandbox history pin 3f2a9c1b                # this one stays")]
 pub(crate) struct TracePruneArgs {
+    /// Remove these, and no others: runs by how their ids or their traces' names begin
+    #[arg(value_name = "FILE|ID", conflicts_with_all = ["keep", "max_size", "older_than"])]
+    traces: Vec<PathBuf>,
+
+    /// Remove what is older: 30d, 12h, 2026-01-31
+    #[arg(long, value_name = "WHEN")]
+    older_than: Option<String>,
+
     /// Keep so many traces at most
     #[arg(long, value_name = "N", default_value_t = TraceBudget::default().traces)]
     keep: usize,
@@ -46,8 +58,14 @@ impl TracePruneArgs {
             .map_err(|error| anyhow::anyhow!("{error}"))
             .context("nothing was removed: nobody can say which traces are pinned")?;
         let mode = if self.dry_run { PruneMode::Show } else { PruneMode::Remove };
-        let done = prune_traces(&folder, TraceBudget::new(self.max_size, self.keep), &pinned, mode)
-            .with_context(|| format!("cannot look through {}", folder.display()))?;
+        let done = if self.traces.is_empty() {
+            prune_traces(&folder, self.budget()?, &pinned, mode)
+                .with_context(|| format!("cannot look through {}", folder.display()))?
+        } else {
+            let files =
+                self.traces.iter().map(|named| reference::find(named)).collect::<Result<Vec<_>, _>>()?;
+            remove_traces(&folder, &files, &pinned, mode)?
+        };
         match self.format {
             OutputFormat::Json => output::json(&serde_json::to_value(&done)?)?,
             OutputFormat::Text => {
@@ -68,6 +86,15 @@ impl TracePruneArgs {
             }
         }
         Ok(ExitAnswer::Yes)
+    }
+}
+
+impl TracePruneArgs {
+    fn budget(&self) -> anyhow::Result<TraceBudget> {
+        let budget = TraceBudget::new(self.max_size, self.keep);
+        let Some(text) = &self.older_than else { return Ok(budget) };
+        let oldest = moment(text, &jiff::Zoned::now(), Edge::Since).context("--older-than")?;
+        Ok(budget.not_before(oldest.into()))
     }
 }
 

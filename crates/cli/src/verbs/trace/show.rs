@@ -1,7 +1,6 @@
 //! `skillsandbox trace show`: a trace on a terminal.
 
 use std::io::IsTerminal as _;
-use std::path::PathBuf;
 
 use clap::Args;
 use skillsandbox_text::Glyphs;
@@ -9,7 +8,8 @@ use skillsandbox_tracer::render::text::{self, Timeline};
 use skillsandbox_tracer::render::{RenderOptions, TextStyle};
 
 use super::files;
-use crate::output::ExitAnswer;
+use super::reference::TraceReference;
+use crate::output::{self, ExitAnswer};
 
 /// Show what a run tried: what it amounts to and why, processes, what was denied, network, files, timeline
 #[derive(Debug, Args)]
@@ -18,14 +18,15 @@ use crate::output::ExitAnswer;
 shown as an escape, and `…` stands for what was cut and for nothing else.
 
 Examples:
+  skillsandbox trace show --last
+  skillsandbox trace show 3f2a9c1b                # as `skillsandbox history` lists it
   skillsandbox trace show trace.json
   skillsandbox trace show --all trace.json | less
   skillsandbox trace show --ascii --local trace.json"
 )]
 pub(crate) struct TraceShowArgs {
-    /// The trace; `-` reads standard input
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
+    #[command(flatten)]
+    trace: TraceReference,
 
     /// Show every event of the timeline
     #[arg(long)]
@@ -42,7 +43,7 @@ pub(crate) struct TraceShowArgs {
 
 impl TraceShowArgs {
     pub(crate) fn run(&self) -> anyhow::Result<ExitAnswer> {
-        let files::LoadedTrace { trace, answer } = files::load(&self.file)?;
+        let files::LoadedTrace { trace, answer } = files::load(&self.trace.resolve()?)?;
         let mut look = RenderOptions::default().style(TextStyle::Colour);
         if self.ascii {
             look = look.glyphs(Glyphs::Ascii);
@@ -57,7 +58,7 @@ impl TraceShowArgs {
         }
         let timeline = if self.all { Timeline::All } else { Timeline::Short };
         // It takes the colours out again where they are not wanted.
-        text::write_text(anstream::stdout().lock(), &trace, &look, timeline)?;
+        output::stream(|out| text::write_text(out, &trace, &look, timeline))?;
         Ok(answer)
     }
 }

@@ -1,6 +1,6 @@
 //! `skillsandbox trace verify`: is this trace as it was written, and is it the one that was recorded?
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use clap::Args;
 use serde_json::json;
@@ -9,6 +9,7 @@ use skillsandbox_store::history::{Error as HistoryError, History};
 use skillsandbox_store::signing::{PublicKey, SigningError, SigningKey, TraceSignature};
 use skillsandbox_tracer::{TraceDigest, TraceError, VerifiedTrace};
 
+use super::reference::TraceReference;
 use crate::args::OutputFormat;
 use crate::output::{self, ExitAnswer, visible};
 
@@ -19,6 +20,7 @@ use crate::output::{self, ExitAnswer, visible};
 /// where it has one, and with the digest that the run printed where that is given.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
+  skillsandbox trace verify --last
   skillsandbox trace verify trace.json
   skillsandbox trace verify trace.json --digest \"$(cat trace.digest)\"
   skillsandbox trace verify trace.json --key 3b6a27bc…             # it has to be signed with this key
@@ -26,9 +28,8 @@ use crate::output::{self, ExitAnswer, visible};
 
 Exit codes: 0 intact, 1 not intact, another one than was recorded, or not signed as it has to be, 2 the file cannot be read.")]
 pub(crate) struct TraceVerifyArgs {
-    /// The trace
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
+    #[command(flatten)]
+    trace: TraceReference,
 
     /// The digest that the run printed, kept somewhere else
     #[arg(long, value_name = "HEX")]
@@ -45,13 +46,14 @@ pub(crate) struct TraceVerifyArgs {
 
 impl TraceVerifyArgs {
     pub(crate) fn run(&self) -> anyhow::Result<ExitAnswer> {
-        let verified = match skillsandbox_tracer::verify_trace(&self.file) {
+        let file = self.trace.resolve()?;
+        let verified = match skillsandbox_tracer::verify_trace(&file) {
             Err(error @ TraceError::Read { .. }) => return Err(error.into()),
             verified => verified,
         };
-        let checks = verified.as_ref().ok().map(|verified| self.checks(verified));
+        let checks = verified.as_ref().ok().map(|verified| self.checks(&file, verified));
         match self.format {
-            OutputFormat::Text => self.tell(&verified, checks.as_ref())?,
+            OutputFormat::Text => tell(&file, &verified, checks.as_ref())?,
             OutputFormat::Json => output::json(&report(&verified, checks.as_ref()))?,
         }
         Ok(match checks {
@@ -60,21 +62,21 @@ impl TraceVerifyArgs {
         })
     }
 
-    fn checks(&self, verified: &VerifiedTrace) -> OriginChecks {
+    fn checks(&self, file: &Path, verified: &VerifiedTrace) -> OriginChecks {
         let history = user_folders::history_file()
             .map_or(Ok(None), |file| History::read(&file))
             .map_err(|error| error.to_string());
         OriginChecks {
             digest: self.digest.filter(|digest| *digest != verified.digest),
             recorded: Recorded::of(history.as_ref(), verified),
-            signed: self.signed(history.as_ref().ok().and_then(Option::as_ref), verified),
+            signed: self.signed(file, history.as_ref().ok().and_then(Option::as_ref), verified),
         }
     }
 
     /// Whether it is signed, and by whom: beside the trace, or in the history.
-    fn signed(&self, history: Option<&History>, verified: &VerifiedTrace) -> Signed {
+    fn signed(&self, file: &Path, history: Option<&History>, verified: &VerifiedTrace) -> Signed {
         let id = verified.header.trace_id;
-        let beside = match TraceSignature::read(&TraceSignature::beside(&self.file)) {
+        let beside = match TraceSignature::read(&TraceSignature::beside(file)) {
             Ok(beside) => beside,
             Err(error) => return Signed::Wrong(error.to_string()),
         };
@@ -107,36 +109,36 @@ impl TraceVerifyArgs {
         }
         Signed::By(key)
     }
+}
 
-    fn tell(
-        &self,
-        verified: &Result<VerifiedTrace, TraceError>,
-        checks: Option<&OriginChecks>,
-    ) -> anyhow::Result<()> {
-        let file = visible(&self.file.display().to_string());
-        let (verified, checks) = match (verified, checks) {
-            (Ok(verified), Some(checks)) => (verified, checks),
-            (Err(error), _) => {
-                output::message(&format!("{file}: {}", visible(&error.to_string())));
-                return Ok(());
-            }
-            (Ok(_), None) => return Ok(()),
-        };
-        if let Some((_, what)) = checks.wrong() {
-            output::message(&format!("{file}: it fits together, but {}", visible(&what)));
+fn tell(
+    file: &Path,
+    verified: &Result<VerifiedTrace, TraceError>,
+    checks: Option<&OriginChecks>,
+) -> anyhow::Result<()> {
+    let file = visible(&file.display().to_string());
+    let (verified, checks) = match (verified, checks) {
+        (Ok(verified), Some(checks)) => (verified, checks),
+        (Err(error), _) => {
+            output::message(&format!("{file}: {}", visible(&error.to_string())));
             return Ok(());
         }
-        let summary = &verified.summary;
-        let complete = if summary.complete { "" } else { "; not everything that was tried is in it" };
-        output::result(&format!(
-            "{file}: intact, {}, {}; {} events of {}{complete}\ndigest {}\n",
-            visible(&checks.signed.words()),
-            visible(&checks.recorded.words()),
-            summary.events,
-            visible(&verified.header.skill_name),
-            verified.digest
-        ))
+        (Ok(_), None) => return Ok(()),
+    };
+    if let Some((_, what)) = checks.wrong() {
+        output::message(&format!("{file}: it fits together, but {}", visible(&what)));
+        return Ok(());
     }
+    let summary = &verified.summary;
+    let complete = if summary.complete { "" } else { "; not everything that was tried is in it" };
+    output::result(&format!(
+        "{file}: intact, {}, {}; {} events of {}{complete}\ndigest {}\n",
+        visible(&checks.signed.words()),
+        visible(&checks.recorded.words()),
+        summary.events,
+        visible(&verified.header.skill_name),
+        verified.digest
+    ))
 }
 
 /// Whether an intact trace is the one that a run wrote.

@@ -70,11 +70,12 @@ impl MountsLayer {
         located: &LocatedPlan,
         settings: KernelSettings,
         is_root: bool,
+        with_terminal: bool,
     ) -> Result<Self, Error> {
         let LocatedPlan { grants, executable, workdir, .. } = located;
         let mut layout = RootLayout { operations: Vec::new(), made: BTreeSet::new() };
         layout.add_skeleton(plan.tmp.as_deref(), if plan.no_exec { NOEXEC } else { 0 })?;
-        layout.add_devices()?;
+        layout.add_devices(with_terminal)?;
         layout.processes(is_root)?;
         let exec = if plan.no_exec { NOEXEC } else { 0 };
         let exec_mounts = executable.as_ref().map(|programs| ExecMounts::find(programs, grants));
@@ -136,8 +137,9 @@ impl RootLayout {
         Ok(())
     }
 
-    fn add_devices(&mut self) -> Result<(), Error> {
-        for name in DEVICES {
+    /// `with_terminal`: also the name that a process has for its controlling terminal, which is one of the sandbox's own.
+    fn add_devices(&mut self, with_terminal: bool) -> Result<(), Error> {
+        for name in DEVICES.into_iter().chain(with_terminal.then_some("tty")) {
             let path = Path::new("/dev").join(name);
             let failed = |source| Error::Path { what: "cannot use", path: path.clone(), source };
             let metadata = path.metadata().map_err(failed)?;
