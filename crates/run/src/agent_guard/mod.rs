@@ -201,7 +201,9 @@ impl AgentGuard {
         let places = GrantBases::new(&settings.root, home);
         let (ceiling, _) = policy.narrow(hosts::empty_manifest()?, &places);
         let guard = Self { hosts: HostGuard::new(policy.clone(), places), settings, ceiling };
-        guard.policies(&guard.settings.root)?;
+        // What is wrong with the settings is told at the first call, whatever tool it is of.
+        let there = guard.policies(&guard.settings.root)?;
+        CommandGuard::new(&guard.settings, &guard.ceiling, &there, guard.hosts.places())?;
         Ok(guard)
     }
 

@@ -28,7 +28,7 @@ use crate::output::{self, ExitAnswer, escaped, visible};
 /// What all products take for "no", with the reason on standard error.
 const BLOCKED: u8 = 2;
 /// How long a decision may take: less than the settings let it, so that the answer is ours.
-const DEADLINE: Duration = Duration::from_secs(15);
+const DEADLINE: Duration = Duration::from_secs(10);
 /// Longest name of a tool.
 const MOST_NAME: usize = 512;
 
