@@ -81,7 +81,7 @@ impl Entrypoint {
     /// skill: { name: weather, version: "1" }
     /// entrypoint: { command: python3, args: [main.py, --json] }
     /// "#)?;
-    /// let args: Vec<_> = manifest.entrypoint().arguments(["--city", "Oslo; rm -rf /"]).collect();
+    /// let args: Vec<_> = manifest.entrypoint().unwrap().arguments(["--city", "Oslo; rm -rf /"]).collect();
     /// assert_eq!(args, ["main.py", "--json", "--city", "Oslo; rm -rf /"]);
     /// # Ok::<(), skillsandbox_manifest::Invalid>(())
     /// ```

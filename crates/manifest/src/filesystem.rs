@@ -11,6 +11,10 @@ use skillsandbox_text::is_emoji_selector;
 use crate::diagnostic::{Code, Diagnostic, DiagnosticSink, Fault, Spanned, quoted};
 use crate::{Manifest, raw};
 
+/// The skill's own folder, in a manifest.
+const SKILL_DIR: &str = "${SKILL_DIR}";
+/// The folder that the caller works in, in a manifest.
+const WORKSPACE: &str = "${WORKSPACE}";
 /// Longest path the kernel takes (`PATH_MAX` without its NUL).
 const MAX_PATH: usize = 4095;
 /// Deepest path. Bounds the work of comparing two.
@@ -40,7 +44,7 @@ pub enum FileAccess {
     Write,
 }
 
-/// A file or directory as a manifest names it: below the root, the user's home, or the skill's folder.
+/// A file or directory as a manifest names it: below the root, the user's home, the skill's folder, or the caller's workspace.
 ///
 /// Always normal: no `..`, no `.`, no empty component. It names a place, it does not look: symbolic links are the
 /// runtime's to resolve.
@@ -67,38 +71,64 @@ enum Base {
     Root,
     Home,
     SkillDir,
+    Workspace,
 }
 
-/// The two directories that grants are relative to, on this machine.
+/// The directories that grants are relative to, on this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GrantBases {
     skill_dir: PathBuf,
     home: PathBuf,
+    workspace: Option<PathBuf>,
 }
 
 impl GrantBases {
-    /// Both as absolute paths; they are taken as they are.
+    /// Both as absolute paths; they are taken as they are. There is no workspace.
     pub fn new(skill_dir: impl Into<PathBuf>, home: impl Into<PathBuf>) -> Self {
-        Self { skill_dir: skill_dir.into(), home: home.into() }
+        Self { skill_dir: skill_dir.into(), home: home.into(), workspace: None }
+    }
+
+    /// With the folder that the caller works in: `${WORKSPACE}`, as an absolute path.
+    #[must_use]
+    pub fn with_workspace(mut self, workspace: impl Into<PathBuf>) -> Self {
+        self.workspace = Some(workspace.into());
+        self
+    }
+
+    /// The folder that the caller works in, where one was given.
+    #[must_use]
+    pub fn workspace(&self) -> Option<&Path> {
+        self.workspace.as_deref()
     }
 }
 
 impl GrantPath {
-    /// The path on this machine.
+    /// The path on this machine. Below `${WORKSPACE}` without a workspace it is no absolute path and names no place; a runtime refuses such
+    /// a grant (see [`needs_workspace`](Self::needs_workspace)).
     #[must_use]
     pub fn resolve(&self, places: &GrantBases) -> PathBuf {
         let base = match self.base {
             Base::Root => Path::new("/"),
             Base::Home => &places.home,
             Base::SkillDir => &places.skill_dir,
+            Base::Workspace => places.workspace.as_deref().unwrap_or(Path::new(WORKSPACE)),
         };
         if self.rest.as_os_str().is_empty() { base.to_owned() } else { base.join(&self.rest) }
     }
 
     /// The same place named from the root.
     pub(crate) fn absolute(&self, places: &GrantBases) -> Self {
+        if self.needs_workspace() && places.workspace.is_none() {
+            return self.clone();
+        }
         let path = self.resolve(places);
         Self { base: Base::Root, rest: path.strip_prefix("/").unwrap_or(&path).to_owned() }
+    }
+
+    /// Whether it lies in the folder that the caller works in, so that a run without one cannot have it.
+    #[must_use]
+    pub fn needs_workspace(&self) -> bool {
+        self.base == Base::Workspace
     }
 
     /// Whether `other` is this place or lies below it, as far as names tell.
@@ -147,7 +177,7 @@ impl FromStr for GrantPath {
             return Err(fault("patterns are not understood in paths").help("grant the directory"));
         }
         if rest.contains('$') {
-            return Err(fault("only `${SKILL_DIR}` is understood, at the beginning"));
+            return Err(fault("only `${SKILL_DIR}` and `${WORKSPACE}` are understood, at the beginning"));
         }
         let mut path = PathBuf::new();
         let mut depth = 0;
@@ -173,18 +203,20 @@ impl FromStr for GrantPath {
 /// Which base a written path starts from, and what is left.
 fn split_base(text: &str) -> Result<(Base, &str), Fault> {
     let fault = |message: &str| Fault::new(Code::InvalidPath, format!("{}: {message}", quoted(text)));
-    for (prefix, base) in [("~", Base::Home), ("${SKILL_DIR}", Base::SkillDir)] {
+    for (prefix, base) in [("~", Base::Home), (SKILL_DIR, Base::SkillDir), (WORKSPACE, Base::Workspace)] {
         match text.strip_prefix(prefix) {
             Some(rest) if rest.is_empty() || rest.starts_with('/') => return Ok((base, rest)),
             Some(_) if base == Base::Home => {
                 return Err(fault("another user's home is not understood").help("write the path out"));
             }
-            Some(_) => return Err(fault("`/` is missing after `${SKILL_DIR}`")),
+            Some(_) => return Err(fault(&format!("`/` is missing after `{prefix}`"))),
             None => {}
         }
     }
     if text.starts_with('$') {
-        return Err(fault("only `${SKILL_DIR}` and `~` are understood").help("write the path out"));
+        return Err(
+            fault("only `${SKILL_DIR}`, `${WORKSPACE}` and `~` are understood").help("write the path out")
+        );
     }
     Ok(if text.starts_with('/') { (Base::Root, text) } else { (Base::SkillDir, text) })
 }
@@ -194,7 +226,8 @@ impl fmt::Display for GrantPath {
         let base = match self.base {
             Base::Root => "",
             Base::Home => "~",
-            Base::SkillDir => "${SKILL_DIR}",
+            Base::SkillDir => SKILL_DIR,
+            Base::Workspace => WORKSPACE,
         };
         f.write_str(base)?;
         if self.base == Base::Root || !self.is_base() {

@@ -105,6 +105,8 @@ mod raw;
 #[cfg(feature = "declarations")]
 mod resources;
 #[cfg(feature = "declarations")]
+mod safe_defaults;
+#[cfg(feature = "declarations")]
 mod scan_policy;
 #[cfg(feature = "schema")]
 pub mod schema;

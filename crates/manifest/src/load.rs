@@ -96,6 +96,17 @@ impl Manifest {
         let (path, text) = read_beneath(dir.as_ref(), Self::FILE_NAME)?;
         Self::parse(&text).map_err(|invalid| LoadError::invalid(&path, invalid))
     }
+
+    /// Reads a manifest from a file that the user named; a link is the user's own.
+    pub fn load_file(path: impl AsRef<Path>) -> Result<Self, LoadError> {
+        let path = path.as_ref();
+        Self::parse_file(path, &read_file(path)?)
+    }
+
+    /// Reads a manifest from the text of a file that was read already.
+    pub fn parse_file(path: impl AsRef<Path>, text: &str) -> Result<Self, LoadError> {
+        Self::parse(text).map_err(|invalid| LoadError::invalid(path.as_ref(), invalid))
+    }
 }
 
 impl SkillDoc {

@@ -6,12 +6,12 @@ use skillsandbox_text::is_deceptive;
 
 use skillsandbox_terms::{Runtime, SyscallProfile};
 
-use crate::commands::{CommandPermissions, Entrypoint};
+use crate::commands::{CommandPermissions, Entrypoint, ProgramSpec};
 use crate::decode::{Decode, Decoder};
 use crate::diagnostic::{Code, Diagnostic, DiagnosticSink, Fault, Invalid, Span, Spanned, quoted};
-use crate::env_vars::EnvPermissions;
-use crate::filesystem::{FilePermissions, GrantBases};
-use crate::network::NetworkPermissions;
+use crate::env_vars::{EnvPattern, EnvPermissions};
+use crate::filesystem::{FilePermissions, GrantBases, GrantPath};
+use crate::network::{EgressRule, NetworkPermissions};
 use crate::parameters::{InvalidParameters, Parameter, validate};
 use crate::resources::{DeclaredLimits, ResourceLimits};
 use crate::{MAX_BYTES, raw, yaml};
@@ -45,7 +45,8 @@ pub struct Manifest {
     pub(crate) resources: ResourceLimits,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) parameters: Vec<Parameter>,
-    pub(crate) entrypoint: Entrypoint,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) entrypoint: Option<Entrypoint>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -139,10 +140,10 @@ impl Manifest {
         &self.parameters
     }
 
-    /// How it is started.
+    /// How it is started; `None` where the caller gives the command, as for a skill with several scripts.
     #[must_use]
-    pub fn entrypoint(&self) -> &Entrypoint {
-        &self.entrypoint
+    pub fn entrypoint(&self) -> Option<&Entrypoint> {
+        self.entrypoint.as_ref()
     }
 
     /// Checks the values of a call against the manifest's rules, before anything runs. The result has the
@@ -186,6 +187,43 @@ impl Manifest {
         manifest
     }
 
+    /// The same manifest with more of what a person may add for one run: hosts, variables and sockets. A policy narrows them as if they had
+    /// been declared.
+    #[must_use]
+    pub fn with_grants(
+        mut self,
+        egress: impl IntoIterator<Item = EgressRule>,
+        variables: impl IntoIterator<Item = EnvPattern>,
+        unix_sockets: impl IntoIterator<Item = GrantPath>,
+    ) -> Self {
+        self.permissions.network.egress.extend(egress.into_iter().map(Spanned::from));
+        self.permissions.env_vars.allow.extend(variables.into_iter().map(Spanned::from));
+        self.permissions.filesystem.unix_sockets.extend(unix_sockets.into_iter().map(Spanned::from));
+        self
+    }
+
+    /// The same manifest with only those of its hosts and addresses that are kept.
+    #[must_use]
+    pub fn retain_egress(mut self, keep: impl Fn(&EgressRule) -> bool) -> Self {
+        self.permissions.network.egress.retain(|rule| keep(&rule.value));
+        self
+    }
+
+    /// The first thing of the caller's workspace (`${WORKSPACE}`) that it needs, so that it cannot run without one.
+    #[must_use]
+    pub fn workspace_need(&self) -> Option<&GrantPath> {
+        // What is forbidden in a workspace that there is not is not there.
+        let FilePermissions { read, write, forbidden: _, unix_sockets } = self.filesystem();
+        let files = read.iter().chain(write).chain(unix_sockets).map(|grant| &grant.value);
+        let started = self.entrypoint.iter().map(|entrypoint| &entrypoint.command);
+        let programs = started.chain(self.commands().into_iter().flat_map(|commands| &commands.allow));
+        let programs = programs.filter_map(|program| match &program.value {
+            ProgramSpec::Path(path) => Some(path),
+            ProgramSpec::Name(_) => None,
+        });
+        files.chain(programs).find(|path| path.needs_workspace())
+    }
+
     fn lower(raw: &raw::Manifest, sink: &mut DiagnosticSink) -> Option<Self> {
         let skill = raw.skill.0.as_ref().and_then(|raw| SkillIdentity::lower(raw, sink));
         let runtime = raw.runtime.as_ref();
@@ -195,7 +233,7 @@ impl Manifest {
         let resources =
             raw.resources.as_ref().map(|r| DeclaredLimits::lower(r, sink)).unwrap_or_default().or_default();
         let parameters = Parameter::lower_all(raw.parameters.as_deref().unwrap_or_default(), sink);
-        let entrypoint = raw.entrypoint.0.as_ref().and_then(|raw| Entrypoint::lower(raw, sink));
+        let entrypoint = raw.entrypoint.as_ref().and_then(|raw| Entrypoint::lower(raw, sink));
         if let (Some(entrypoint), Some(commands)) = (&entrypoint, &permissions.commands)
             && !commands.allows(&entrypoint.command)
         {
@@ -210,7 +248,7 @@ impl Manifest {
             permissions,
             resources,
             parameters,
-            entrypoint: entrypoint?,
+            entrypoint,
         })
     }
 }
@@ -290,7 +328,7 @@ impl SkillIdentity {
     }
 }
 
-fn check_name(text: &str) -> Result<String, Fault> {
+pub(crate) fn check_name(text: &str) -> Result<String, Fault> {
     if text.trim().is_empty() {
         return Err(Fault::new(Code::EmptyValue, "the skill's name is empty"));
     }
@@ -321,7 +359,7 @@ fn is_name(text: &str) -> bool {
         && !text.contains("..")
 }
 
-fn check_version(text: &str) -> Result<String, Fault> {
+pub(crate) fn check_version(text: &str) -> Result<String, Fault> {
     if text.trim().is_empty() {
         return Err(Fault::new(Code::EmptyValue, "the skill's version is empty"));
     }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use skillsandbox_terms::SyscallProfile;
 use skillsandbox_text::is_secret_name;
 
-use crate::commands::CommandPermissions;
+use crate::commands::{CommandPermissions, Entrypoint};
 use crate::diagnostic::{DiagnosticSink, Invalid, Spanned};
 use crate::env_vars::{EnvPattern, EnvPermissions};
 use crate::filesystem::{FilePermissions, GrantBases, GrantPath, PathSet};
@@ -143,13 +143,13 @@ impl Policy {
     #[must_use]
     pub fn read_ceiling(&self, places: &GrantBases) -> Option<Vec<PathBuf>> {
         let paths = self.read.iter().flatten().chain(self.write.iter().flatten());
-        self.read.as_ref().map(|_| paths.map(|path| path.resolve(places)).collect())
+        self.read.as_ref().map(|_| here(paths, places))
     }
 
     /// Everything that may be written at most, likewise.
     #[must_use]
     pub fn write_ceiling(&self, places: &GrantBases) -> Option<Vec<PathBuf>> {
-        self.write.as_ref().map(|paths| paths.iter().map(|path| path.resolve(places)).collect())
+        self.write.as_ref().map(|paths| here(paths, places))
     }
 
     fn lower(raw: &raw::Policy, sink: &mut DiagnosticSink, text: &str) -> Self {
@@ -312,11 +312,17 @@ fn changes_between(declared: &PermissionSet, narrowed: &Manifest) -> Vec<PolicyC
     // A resolver that the policy sets counts as wider: the skill did not choose it.
     let changes = diff.wider.into_iter().chain(diff.narrower).filter(matters);
     let mut changes: Vec<PolicyChange> = changes.map(PolicyChange::from).collect();
-    let command = &narrowed.entrypoint.command;
-    if narrowed.commands().is_some_and(|commands| !commands.allows(command)) {
+    if let Some(Entrypoint { command, .. }) = &narrowed.entrypoint
+        && narrowed.commands().is_some_and(|commands| !commands.allows(command))
+    {
         changes.push(PermissionChange::removed("entrypoint.command", command.to_string()).into());
     }
     changes
+}
+
+/// Paths on this machine. One in a workspace that there is not is none.
+fn here<'p>(paths: impl IntoIterator<Item = &'p Spanned<GrantPath>>, places: &GrantBases) -> Vec<PathBuf> {
+    paths.into_iter().map(|path| path.resolve(places)).filter(|path| path.is_absolute()).collect()
 }
 
 /// What both rules allow.

@@ -35,8 +35,8 @@ section! {
         resources: Option<Resources>,
         /// The values the skill takes, checked before anything runs.
         parameters: Slots<Parameter>,
-        /// How the skill is started.
-        entrypoint: Required<Entrypoint>,
+        /// How the skill is started. Left out: the caller gives the command.
+        entrypoint: Option<Entrypoint>,
     }
 }
 
@@ -168,7 +168,7 @@ section! {
 }
 
 section! {
-    /// Files and directories: absolute, below `~`, below `${SKILL_DIR}`, or relative to the skill's folder.
+    /// Files and directories: absolute, below `~`, `${SKILL_DIR}` or `${WORKSPACE}`, or relative to the skill's folder.
     Filesystem {
         /// May be read.
         read: Slots<Spanned<String>>,

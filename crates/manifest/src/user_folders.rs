@@ -38,6 +38,12 @@ pub fn policy_file() -> Option<PathBuf> {
     Some(config()?.join("policy.yaml"))
 }
 
+/// Manifests of the user's own for skills that have none, or another one: `manifests` in [`config`].
+#[must_use]
+pub fn manifests() -> Option<PathBuf> {
+    Some(config()?.join("manifests"))
+}
+
 /// Traces that are not written elsewhere: `traces` in [`state`].
 #[must_use]
 pub fn traces() -> Option<PathBuf> {

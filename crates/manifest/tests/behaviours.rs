@@ -36,14 +36,17 @@ entrypoint: { command: python3, args: [main.py] }
 "#;
     let manifest = Manifest::parse(text).unwrap();
     assert_eq!(manifest.skill().name.value, "weather-lookup");
-    for (section, field) in [("skill:", "skill"), ("entrypoint:", "entrypoint")] {
-        let without: String =
-            text.lines().filter(|line| !line.starts_with(section)).map(|l| format!("{l}\n")).collect();
-        let invalid = Manifest::parse(&without).unwrap_err();
-        let [only] = invalid.diagnostics.as_slice() else { panic!("{invalid}") };
-        assert_eq!((only.code, only.path.as_str()), (Code::MissingKey, field));
-        assert!(only.message.contains(&format!("`{field}`")), "{only}");
-    }
+    let without = |section: &str| -> String {
+        text.lines().filter(|line| !line.starts_with(section)).map(|l| format!("{l}\n")).collect()
+    };
+    let invalid = Manifest::parse(&without("skill:")).unwrap_err();
+    let [only] = invalid.diagnostics.as_slice() else { panic!("{invalid}") };
+    assert_eq!((only.code, only.path.as_str()), (Code::MissingKey, "skill"));
+    assert!(only.message.contains("`skill`"), "{only}");
+    // A skill with several scripts has none: the caller gives the command.
+    assert_eq!(Manifest::parse(&without("entrypoint:")).unwrap().entrypoint(), None);
+    let invalid = Manifest::parse(&text.replace("command: python3, ", "")).unwrap_err();
+    assert!(invalid.to_string().contains("`entrypoint.command` is missing"), "{invalid}");
     for (part, field) in [("name: weather-lookup, ", "skill.name"), ("version: \"0.1.0\", ", "skill.version")]
     {
         let invalid = Manifest::parse(&text.replace(part, "")).unwrap_err();
@@ -120,7 +123,7 @@ fn row_006_zero_limits_are_refused_and_defaults_exist() {
 #[test]
 fn row_007_extra_arguments_are_appended_to_the_entrypoints() {
     let manifest = parse("").unwrap();
-    let entrypoint = manifest.entrypoint();
+    let entrypoint = manifest.entrypoint().unwrap();
     assert_eq!(entrypoint.command.to_string(), "python3");
     let arguments: Vec<_> = entrypoint.arguments(["--city", "a b; c"]).collect();
     assert_eq!(arguments, ["main.py", "--city", "a b; c"]);

@@ -246,7 +246,7 @@ proptest! {
         }
         prop_assert_eq!(wider("resources.memory_mb"), new.resources().memory > old.resources().memory);
         prop_assert_eq!(wider("resources.disk_mb"), new.resources().disk > old.resources().disk);
-        prop_assert_eq!(wider("entrypoint"), new.entrypoint().args.iter().map(|a| &a.value).ne(old.entrypoint().args.iter().map(|a| &a.value)));
+        prop_assert_eq!(wider("entrypoint"), new.entrypoint().unwrap().args.iter().map(|a| &a.value).ne(old.entrypoint().unwrap().args.iter().map(|a| &a.value)));
     }
 
     #[test]

@@ -6,9 +6,11 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use skillsandbox_manifest::{EgressRule, Resolver, Runtime, SyscallProfile};
+use skillsandbox_manifest::{EgressRule, EnvPattern, Resolver, Runtime, SyscallProfile};
 use skillsandbox_terms::ObserveLevel;
 use skillsandbox_text::{Secret, is_secret_name};
+
+use crate::manifest_origin::InstalledSkill;
 
 /// What is wanted of a run: a command, and all that it may touch. What is not named is not granted.
 ///
@@ -91,6 +93,9 @@ pub struct Job {
     /// A folder that was scanned, and the digest of what was scanned: it is read once more when every layer is in place, and nothing is run
     /// where it is another.
     pub scanned: Option<ScannedFolder>,
+    /// An installed skill, and what its runs may write in its folder: it is compared with what was installed when every layer is in place, and
+    /// nothing is run where it is another.
+    pub(crate) installed: Option<(InstalledSkill, Vec<String>)>,
     /// What the trace should say of how this came about: a subject and a sentence each.
     pub notes: Vec<(String, String)>,
 }
@@ -243,6 +248,7 @@ impl Job {
             is_stores_own: false,
             secrets: Vec::new(),
             scanned: None,
+            installed: None,
             notes: Vec::new(),
         }
     }
@@ -274,6 +280,23 @@ impl Job {
         let real = crate::reach::real_path(&grant);
         self.judged_writes.push((grant, real.clone()));
         real
+    }
+
+    /// Variables that programs do better with, unless something else is said of them: texts are UTF-8, and Python leaves no compiled files
+    /// behind in folders that it may write.
+    pub fn set_default_variables(&mut self) {
+        for (name, value) in [("LANG", "C.UTF-8"), ("PYTHONDONTWRITEBYTECODE", "1")] {
+            let matches =
+                |pattern: &String| pattern.parse::<EnvPattern>().is_ok_and(|pattern| pattern.matches(name));
+            // What `!NAME` denies in a list of allowed ones is denied.
+            let denied =
+                |pattern: &String| pattern.strip_prefix('!').is_some_and(|name| matches(&name.to_owned()));
+            let is_handed_on = self.allow_env.iter().any(matches) && std::env::var_os(name).is_some();
+            let is_denied = self.deny_env.iter().any(matches) || self.allow_env.iter().any(denied);
+            if !is_handed_on && !is_denied {
+                self.set_env.entry(name.to_owned()).or_insert_with(|| value.to_owned());
+            }
+        }
     }
 
     /// Takes out of what is recorded the values of variables whose names speak of secrets: of this program's own, whether the run is given

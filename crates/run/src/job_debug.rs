@@ -44,6 +44,7 @@ impl fmt::Debug for Job {
             is_stores_own,
             secrets,
             scanned,
+            installed,
             notes,
         } = self;
         let set = set_env.iter().filter(|(name, _)| is_secret_name(name));
@@ -100,6 +101,7 @@ impl fmt::Debug for Job {
             .field("is_stores_own", is_stores_own)
             .field("secrets", secrets)
             .field("scanned", scanned)
+            .field("installed", installed)
             .field("notes", &notes)
             .finish()
     }

@@ -59,15 +59,19 @@
 mod agent_guard;
 mod backend;
 mod call;
+mod caller_command;
 mod confined_git;
 mod decisions;
 mod denied_attempt;
 mod failure;
+mod found_manifest;
 mod history;
 mod job;
 mod job_debug;
+mod manifest_origin;
 #[cfg(target_os = "linux")]
 mod native;
+mod person_grants;
 mod policy_file;
 mod reach;
 mod refusal;
@@ -82,7 +86,9 @@ mod streams;
 mod trace_folder;
 #[cfg(any(test, not(target_os = "linux")))]
 mod unsupported;
+mod user_manifests;
 mod user_policy;
+mod workspace;
 mod written_places;
 
 #[cfg(target_os = "linux")]
@@ -98,10 +104,13 @@ pub use decisions::{
 };
 pub use denied_attempt::DeniedAttempt;
 pub use failure::RunFailure;
+pub use found_manifest::{SkillKey, skill_digest};
 pub use history::{HistoryError, RunHistory, RunRequest, Unrecorded, refuse_unloaded};
 pub use job::{AddressPin, Job, JobLimits, PlaceAuthor, ProgramRules, ScannedFolder, UntrustedPlace};
+pub use manifest_origin::{InstallationCheck, InstalledSkill, LoadChoice, ManifestOrigin};
 #[cfg(target_os = "linux")]
 pub use native::{RecordedRun, record};
+pub use person_grants::PersonGrants;
 pub use policy_file::{PolicyFile, PolicyFileError};
 pub use reach::real_path;
 pub use refusal::Refusal;
@@ -114,7 +123,9 @@ pub use skillsandbox_terms::{EndCause, LayerStanding, ObserveLevel};
 pub use stop::StopHandle;
 pub use streams::{OutputTarget, PrintedOutput};
 pub use trace_folder::{PruneMode, PrunedTraces, TraceBudget, prune_traces};
+pub use user_manifests::{UserManifest, UserManifestError, UserManifests};
 pub use user_policy::UserPolicy;
+pub use workspace::Workspace;
 
 /// The code of the README, run as a test.
 #[cfg(doctest)]

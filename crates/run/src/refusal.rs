@@ -2,9 +2,12 @@
 
 use std::path::PathBuf;
 
-use skillsandbox_manifest::{InvalidParameters, LoadError, Runtime};
+use skillsandbox_manifest::{InvalidParameters, LoadError, Manifest, Runtime};
 use skillsandbox_scanner::UnknownRules;
+use skillsandbox_text::escape_line;
 use skillsandbox_tracer::RedactError;
+
+use crate::user_manifests::UserManifestError;
 
 /// Why nothing was run. Nothing of the skill was executed.
 #[derive(Debug, thiserror::Error)]
@@ -30,6 +33,75 @@ pub enum Refusal {
     /// The policy that should judge the skill lies in it.
     #[error("the policy {} lies in the skill that it would judge; keep it outside of every skill", .0.display())]
     PolicyInSkill(PathBuf),
+    /// The manifest that was named lies where the skill, or a run, could have written it.
+    #[error("{}: {why}; keep manifests outside of every skill and of every place that a run may write", path.display())]
+    ForeignManifest {
+        /// Which.
+        path: PathBuf,
+        /// Whose word it could be.
+        why: String,
+    },
+    /// The user's own manifest for the skill cannot be used.
+    #[error(transparent)]
+    UserManifest(#[from] UserManifestError),
+    /// It is not installed, and there is no such folder.
+    #[error(
+        "no skill `{}` is installed{}\n  cure: `skillsandbox list` shows what is installed, `skillsandbox install SOURCE` installs; a folder is written with a slash: ./{}",
+        escape_line(name),
+        tell_near(near),
+        escape_line(name)
+    )]
+    NotInstalled {
+        /// What was asked for.
+        name: String,
+        /// Installed skills with names like it.
+        near: Vec<String>,
+    },
+    /// An installed skill is not what was installed.
+    #[error(
+        "{} was changed after it was installed: {}\n  cure: `skillsandbox audit {}` shows all of it, `skillsandbox update {}` puts the installed version back{}",
+        escape_line(name),
+        tell_changes(changes),
+        escape_line(name),
+        escape_line(name),
+        tell_manifest(changes)
+    )]
+    ChangedOnDisk {
+        /// Its name.
+        name: String,
+        /// What is different, the first first.
+        changes: Vec<String>,
+    },
+    /// Its manifest names no entrypoint, and neither did the caller.
+    #[error("it has no entrypoint: give the command after `--`{}", tell_scripts(scripts))]
+    NoCommand {
+        /// Its scripts, the first few.
+        scripts: Vec<String>,
+    },
+    /// It works in a folder of the caller's, and none was given.
+    #[error(
+        "it needs {grant}, and no workspace was given\n  cure: `--workspace DIR`, such as `--workspace .`"
+    )]
+    NoWorkspace {
+        /// The grant.
+        grant: String,
+    },
+    /// The folder cannot be a workspace.
+    #[error("{} cannot be the workspace: {why}", path.display())]
+    Workspace {
+        /// Which.
+        path: PathBuf,
+        /// Why not.
+        why: String,
+    },
+    /// What a person asked for cannot be granted.
+    #[error("{what} cannot be granted: {why}")]
+    Ungrantable {
+        /// What.
+        what: String,
+        /// Why not.
+        why: String,
+    },
     /// The policy suppresses rules that do not exist.
     #[error("the policy is not valid: {0}")]
     UnknownRules(#[from] UnknownRules),
@@ -134,6 +206,37 @@ impl Refusal {
             _ => 125,
         }
     }
+}
+
+fn tell_near(near: &[String]) -> String {
+    let near: Vec<String> = near.iter().map(|name| format!("`{}`", escape_line(name))).collect();
+    if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(" or ")) }
+}
+
+/// Most changes that are told; `audit` tells all.
+const MAX_CHANGES: usize = 5;
+
+fn tell_changes(changes: &[String]) -> String {
+    let shown: Vec<String> = changes.iter().take(MAX_CHANGES).map(|change| escape_line(change)).collect();
+    let more = match changes.len().saturating_sub(MAX_CHANGES) {
+        0 => String::new(),
+        more => format!("; and {more} more"),
+    };
+    format!("{}{more}", shown.join("; "))
+}
+
+/// A person who puts a manifest into the folder of an installed skill means well.
+fn tell_manifest(changes: &[String]) -> &'static str {
+    if changes.iter().any(|change| change.starts_with(Manifest::FILE_NAME)) {
+        "; a manifest of your own is kept outside: `--manifest FILE`, or move it with `skillsandbox update`"
+    } else {
+        ""
+    }
+}
+
+fn tell_scripts(scripts: &[String]) -> String {
+    let lines: String = scripts.iter().map(|script| format!("\n    {}", escape_line(script))).collect();
+    if lines.is_empty() { lines } else { format!("; its scripts are:{lines}") }
 }
 
 /// What a person who has read it all can type.

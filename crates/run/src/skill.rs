@@ -11,15 +11,19 @@ use skillsandbox_manifest::{
     GrantBases, GrantPath, Manifest, PolicyChange, ProgramSpec, Resolver, Spanned, user_folders,
 };
 
+use crate::found_manifest::FoundManifest;
 use crate::job::{Job, JobLimits, PlaceAuthor, ProgramRules};
+use crate::manifest_origin::{InstalledSkill, LoadChoice, ManifestOrigin};
+use crate::person_grants::PersonGrants;
 use crate::reach::real_path;
 use crate::refusal::Refusal;
 use crate::resolved_grants::FileReach;
 use crate::session::keep_out;
 use crate::user_policy::UserPolicy;
-use crate::{call, state, written_places};
+use crate::workspace::Workspace;
+use crate::{call, caller_command, state, written_places};
 
-/// A skill's folder with a valid declaration in it.
+/// A skill's folder, and what it may do.
 #[derive(Debug, Clone)]
 pub struct LoadedSkill {
     folder: PathBuf,
@@ -28,12 +32,18 @@ pub struct LoadedSkill {
     resolver_wish: Option<IpAddr>,
     places: GrantBases,
     policy: UserPolicy,
+    origin: ManifestOrigin,
+    installed: Option<InstalledSkill>,
+    workspace: Option<Workspace>,
+    granted: PersonGrants,
+    /// Why a person should look at the manifest that is used.
+    remark: Option<String>,
 }
 
 /// What a caller gives a skill.
 #[derive(Debug, Clone, Default)]
 pub struct SkillCall {
-    /// Arguments that come after the manifest's own.
+    /// Arguments that come after the manifest's own; where it has no entrypoint, the command.
     pub arguments: Vec<OsString>,
     /// The values of its parameters.
     pub parameters: Map<String, Value>,
@@ -45,17 +55,54 @@ impl LoadedSkill {
     /// # Errors
     /// A declaration that cannot be read or is not valid, and no home that `~` could stand for.
     pub fn load(folder: &Path, policy: &UserPolicy) -> Result<Self, Refusal> {
-        let manifest = Manifest::load(folder)?;
+        let found =
+            FoundManifest { manifest: Manifest::load(folder)?, origin: ManifestOrigin::Skill, remark: None };
+        Self::assemble(folder, found, &LoadChoice::default(), policy)
+    }
+
+    /// The same for any skill: by the manifest that the person names, the user's own for it, the skill's own, or safe defaults, the first that
+    /// there is; with what the person adds for one run.
+    ///
+    /// # Errors
+    /// As for [`load`](Self::load); a manifest that somebody else could have written; a workspace that lies in the skill.
+    pub fn load_with(folder: &Path, choice: &LoadChoice, policy: &UserPolicy) -> Result<Self, Refusal> {
+        Self::assemble(folder, FoundManifest::find(folder, choice)?, choice, policy)
+    }
+
+    fn assemble(
+        folder: &Path,
+        found: FoundManifest,
+        choice: &LoadChoice,
+        policy: &UserPolicy,
+    ) -> Result<Self, Refusal> {
+        let FoundManifest { manifest, origin, remark } = found;
         let failed = |source| Refusal::Folder { path: folder.to_owned(), source };
         let folder = folder.canonicalize().map_err(failed)?;
         let home = user_folders::home().ok_or(Refusal::NoHome)?;
-        let places = GrantBases::new(&folder, home);
+        let mut places = GrantBases::new(&folder, home);
+        if let Some(workspace) = &choice.workspace {
+            workspace.check_outside(&folder)?;
+            places = places.with_workspace(workspace.folder());
+        }
+        let manifest = choice.grants.add_to(manifest)?;
         let resolver_wish = match manifest.network().resolver {
             Resolver::System => None,
             Resolver::Address(address) => Some(address),
         };
         let (manifest, changes) = policy.narrow(manifest, &places);
-        Ok(Self { folder, manifest, changes, resolver_wish, places, policy: policy.clone() })
+        Ok(Self {
+            folder,
+            manifest,
+            changes,
+            resolver_wish,
+            places,
+            policy: policy.clone(),
+            origin,
+            installed: choice.installed.clone(),
+            workspace: choice.workspace.clone(),
+            granted: choice.grants.clone(),
+            remark,
+        })
     }
 
     /// Its folder, without links in it.
@@ -68,6 +115,30 @@ impl LoadedSkill {
     #[must_use]
     pub fn manifest(&self) -> &Manifest {
         &self.manifest
+    }
+
+    /// Where its manifest comes from.
+    #[must_use]
+    pub fn origin(&self) -> &ManifestOrigin {
+        &self.origin
+    }
+
+    /// Why a person should look at the manifest that is used; `None` where nothing speaks for it.
+    #[must_use]
+    pub fn remark(&self) -> Option<&str> {
+        self.remark.as_deref()
+    }
+
+    /// What the store knows of it, where it is installed.
+    #[must_use]
+    pub fn installed(&self) -> Option<&InstalledSkill> {
+        self.installed.as_ref()
+    }
+
+    /// What the person added, and took away, for this run.
+    #[must_use]
+    pub fn granted(&self) -> &PersonGrants {
+        &self.granted
     }
 
     /// What the policy took away.
@@ -112,14 +183,16 @@ impl LoadedSkill {
     /// What a call of it asks for. The values are checked against the manifest's rules first.
     pub fn job(&self, call: &SkillCall) -> Result<Job, Refusal> {
         let manifest = &self.manifest;
-        let program = self.program(&manifest.entrypoint().command);
+        if let Some(grant) = manifest.workspace_need().filter(|_| self.workspace.is_none()) {
+            return Err(Refusal::NoWorkspace { grant: grant.to_string() });
+        }
+        let workdir = self.workdir();
+        let (program, arguments) = self.command(call, &workdir)?;
         let mut job = Job::new(manifest.skill().name.value.clone(), program);
         job.version = Some(manifest.skill().version.value.clone());
         job.runtime = manifest.runtime();
-        let entrypoint = manifest.entrypoint();
-        job.arguments = entrypoint.args.iter().map(|argument| argument.value.clone().into()).collect();
-        job.arguments.extend(call.arguments.iter().cloned());
-        job.workdir = Some(self.folder.clone());
+        job.arguments = arguments;
+        job.workdir = Some(workdir);
         self.grants(&mut job);
         self.leave_others_alone(&mut job)?;
         for rule in &manifest.network().egress {
@@ -136,10 +209,14 @@ impl LoadedSkill {
         job.profile = manifest.syscall_profile();
         job.commands = manifest.commands().map(|commands| self.commands(commands));
         job.limits = self.limits();
+        self.note_origin(&mut job);
+        job.installed = self.installed.clone().map(|installed| (installed, self.own_writable()));
         for change in &self.changes {
             job.notes.push(("policy".to_owned(), format!("narrowed by the user's policy: {change}")));
         }
+        self.granted.set_variables(manifest, &mut job)?;
         call::hand_over(manifest, &call.parameters, &mut job)?;
+        job.set_default_variables();
         Ok(job)
     }
 
@@ -152,6 +229,35 @@ impl LoadedSkill {
         if let Some(resolver) = self.policy.resolver() {
             job.resolver_wish = self.resolver_wish;
             job.choose_resolver(resolver, "the user's policy");
+        }
+    }
+
+    /// The folder it starts in: the one that the person names, the workspace, its own.
+    fn workdir(&self) -> PathBuf {
+        let named = self.granted.cwd.clone();
+        let workspace = || self.workspace.as_ref().map(|workspace| workspace.folder().to_owned());
+        named.or_else(workspace).unwrap_or_else(|| self.folder.clone())
+    }
+
+    /// What is executed: the entrypoint with the caller's arguments, or the caller's command.
+    fn command(&self, call: &SkillCall, workdir: &Path) -> Result<(OsString, Vec<OsString>), Refusal> {
+        if let Some(entrypoint) = self.manifest.entrypoint() {
+            let own = entrypoint.args.iter().map(|argument| argument.value.clone().into());
+            let arguments = own.chain(call.arguments.iter().cloned()).collect();
+            return Ok((self.program(&entrypoint.command), arguments));
+        }
+        caller_command::of_words(&call.arguments, &self.folder, workdir)
+    }
+
+    /// Whose word the run goes by, for the trace.
+    fn note_origin(&self, job: &mut Job) {
+        job.notes.push(("manifest".to_owned(), self.origin.to_string()));
+        job.notes.extend(self.remark.iter().map(|remark| ("manifest".to_owned(), remark.clone())));
+        let mut granted = self.granted.describe();
+        granted.extend(self.workspace.iter().map(Workspace::describe));
+        if !granted.is_empty() {
+            let text = format!("granted for this run by the person: {}", granted.join("; "));
+            job.notes.push(("grants".to_owned(), text));
         }
     }
 
@@ -176,7 +282,9 @@ impl LoadedSkill {
     fn grants(&self, job: &mut Job) {
         let files = self.manifest.filesystem();
         let resolve = |paths: &[Spanned<GrantPath>]| {
-            paths.iter().map(|path| path.resolve(&self.places)).collect::<Vec<_>>()
+            // What is forbidden in a workspace that there is not is not there; a grant there is refused before.
+            let paths = paths.iter().map(|path| path.resolve(&self.places));
+            paths.filter(|path| path.is_absolute()).collect::<Vec<_>>()
         };
         job.write = resolve(&files.write);
         job.read = vec![self.folder.clone()];
@@ -186,6 +294,10 @@ impl LoadedSkill {
         job.read.extend(resolve(&files.read).into_iter().filter(|path| !job.write.contains(path)));
         job.forbidden = resolve(&files.forbidden);
         job.unix_sockets = resolve(&files.unix_sockets);
+        if let Some(workspace) = &self.workspace {
+            workspace.add_to(job);
+        }
+        self.granted.add_paths(job);
         (job.read_within, job.write_within) = self.policy.ceilings(&self.places);
         // Its author chose what lies in it, links too.
         job.untrusted.push(written_places::place_of(&self.folder, PlaceAuthor::Skill));

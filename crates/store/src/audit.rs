@@ -67,6 +67,33 @@ pub struct AuditedSkill {
 }
 
 impl AuditedSkill {
+    /// One that nobody has looked at yet.
+    pub(crate) fn unread(name: String, path: PathBuf) -> Self {
+        Self {
+            name,
+            path,
+            source: String::new(),
+            listed: false,
+            changed: Vec::new(),
+            missing: Vec::new(),
+            added: Vec::new(),
+            problems: Vec::new(),
+            refused: false,
+            report: None,
+            page: None,
+        }
+    }
+
+    /// What no installed skill has: links, devices, odd modes, git's own folder.
+    pub(crate) fn add_oddities(&mut self, found: &FolderContents) {
+        for odd in found.odd.iter().chain(&found.modes) {
+            self.problems.push(format!("{}: {}", odd.path, odd.why));
+        }
+        if found.git {
+            self.problems.push(".git: it is git's own, and git would act on it".to_owned());
+        }
+    }
+
     /// Whether it is as it was installed, and not refused.
     #[must_use]
     pub fn is_clean(&self) -> bool {
@@ -195,19 +222,9 @@ impl Store {
                 (name.clone(), path.clone(), source.to_owned(), found)
             }
         };
-        let mut skill = AuditedSkill {
-            name,
-            path,
-            source,
-            listed: matches!(subject, Subject::Listed(_)),
-            changed: Vec::new(),
-            missing: Vec::new(),
-            added: Vec::new(),
-            problems: Vec::new(),
-            refused: false,
-            report: None,
-            page: None,
-        };
+        let mut skill = AuditedSkill::unread(name, path);
+        skill.source = source;
+        skill.listed = matches!(subject, Subject::Listed(_));
         let found = match found {
             Ok(found) => found,
             Err(error) => {
@@ -215,12 +232,7 @@ impl Store {
                 return (skill, SkillCalls::default());
             }
         };
-        for odd in found.odd.iter().chain(&found.modes) {
-            skill.problems.push(format!("{}: {}", odd.path, odd.why));
-        }
-        if found.git {
-            skill.problems.push(".git: it is git's own, and git would act on it".to_owned());
-        }
+        skill.add_oddities(&found);
         match subject {
             Subject::Listed(entry) => compare(&mut skill, entry, &found),
             // A tree of a system has skills of its own. Nobody but us writes to a store of ours.
@@ -237,7 +249,7 @@ impl Store {
 }
 
 /// What is different from the lock.
-fn compare(skill: &mut AuditedSkill, entry: &LockEntry, found: &FolderContents) {
+pub(crate) fn compare(skill: &mut AuditedSkill, entry: &LockEntry, found: &FolderContents) {
     let now = found.tree.hashes();
     if entry.files.is_empty() && !entry.hash.starts_with("sha256:") {
         let kind = entry.hash.split(':').next().unwrap_or_default();

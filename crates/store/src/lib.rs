@@ -83,6 +83,8 @@ mod folder;
 mod git;
 pub mod history;
 #[cfg(target_os = "linux")]
+mod installed;
+#[cfg(target_os = "linux")]
 mod judge;
 #[cfg(target_os = "linux")]
 mod layout;

@@ -1,15 +1,15 @@
 //! `skillsandbox exec`: any command in the same sandbox, without a manifest.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use anyhow::{Context as _, ensure};
+use anyhow::Context as _;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use skillsandbox_manifest::{ByteSize, Destination, EgressRule, Protocol, SyscallProfile};
-use skillsandbox_run::{Job, real_path, run};
+use skillsandbox_manifest::{ByteSize, SyscallProfile};
+use skillsandbox_run::{Job, run};
 
-use super::running::{self, flags::RunFlags};
+use super::running::{self, flags::RunFlags, grants::GrantFlags};
 use crate::output::ExitAnswer;
 
 /// Processes that a command may have unless it is told otherwise.
@@ -31,29 +31,8 @@ Examples:
   skillsandbox exec --watch --timeout 10 --memory 256M -- sh -c 'cat ~/.ssh/id_rsa'"
 )]
 pub(crate) struct ExecArgs {
-    /// A file or folder that may be read
-    #[arg(long, value_name = "PATH")]
-    read: Vec<PathBuf>,
-
-    /// A file or folder that may be read and changed; a folder that is not there is made
-    #[arg(long, value_name = "PATH")]
-    write: Vec<PathBuf>,
-
-    /// A Unix socket of this machine that may be connected to
-    #[arg(long, value_name = "PATH")]
-    unix_socket: Vec<PathBuf>,
-
-    /// A host that may be reached, by its name: HOST, HOST:PORT or HOST:PORT,PORT; port 443 unless said
-    #[arg(long, value_name = "HOST[:PORT]", value_parser = host)]
-    allow_host: Vec<EgressRule>,
-
-    /// Addresses that may be reached: 10.1.0.0/16:5432
-    #[arg(long, value_name = "CIDR:PORT", value_parser = cidr)]
-    allow_cidr: Vec<EgressRule>,
-
-    /// A variable that is handed on (NAME, or a pattern such as APP_*), or set (NAME=VALUE)
-    #[arg(long, value_name = "NAME")]
-    env: Vec<String>,
+    #[command(flatten)]
+    grants: GrantFlags,
 
     /// Most memory of all its processes together, such as 128M
     #[arg(long, value_name = "SIZE", value_parser = size)]
@@ -110,56 +89,13 @@ impl ExecArgs {
         let name = Path::new(program).file_name().unwrap_or(program).to_string_lossy();
         let mut job = Job::new(name, program);
         job.arguments = arguments.to_vec();
-        let here = std::env::current_dir().context("there is no current directory")?;
-        let absolute = |path: &PathBuf| {
-            std::path::absolute(path).with_context(|| format!("{} is not a path", path.display()))
-        };
-        job.write = self.write.iter().map(absolute).collect::<Result<_, _>>()?;
-        job.read = self.read.iter().map(absolute).collect::<Result<_, _>>()?;
-        job.read.retain(|path| !job.write.contains(path));
-        job.unix_sockets = self.unix_socket.iter().map(absolute).collect::<Result<_, _>>()?;
-        let grants = job.read.iter().chain(&job.write);
-        let granted = |grant: &PathBuf| here.starts_with(grant) || here.starts_with(real_path(grant));
-        job.workdir = grants.into_iter().any(granted).then_some(here);
-        job.egress = self.allow_host.iter().chain(&self.allow_cidr).cloned().collect();
-        for variable in &self.env {
-            match variable.split_once('=') {
-                Some((name, value)) => {
-                    job.set_env.insert(name.to_owned(), value.to_owned());
-                }
-                None => job.allow_env.push(variable.clone()),
-            }
-        }
+        self.grants.apply(&mut job)?;
         job.profile = self.profile;
         job.limits.memory = self.memory;
         job.limits.cpu_time = self.cpu_seconds;
         job.limits.processes = Some(self.max_processes);
         Ok(job)
     }
-}
-
-fn ports(text: &str) -> anyhow::Result<Vec<u16>> {
-    text.split(',')
-        .map(|port| {
-            let port: u16 = port.parse().ok().with_context(|| format!("`{port}` is not a port number"))?;
-            ensure!(port != 0, "port 0 cannot be connected to");
-            Ok(port)
-        })
-        .collect()
-}
-
-fn host(text: &str) -> anyhow::Result<EgressRule> {
-    let (name, list) = match text.rsplit_once(':') {
-        Some((name, list)) => (name, ports(list)?),
-        None => (text, vec![443]),
-    };
-    Ok(EgressRule::new(Destination::Domain(name.parse()?), list, Protocol::Tcp))
-}
-
-fn cidr(text: &str) -> anyhow::Result<EgressRule> {
-    let (range, list) = text.rsplit_once(':').context("expected CIDR:PORT, such as 10.1.0.0/16:5432")?;
-    let range = range.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(range);
-    Ok(EgressRule::new(Destination::Cidr(range.parse()?), ports(list)?, Protocol::Tcp))
 }
 
 fn size(text: &str) -> anyhow::Result<u64> {

@@ -5,12 +5,14 @@ use std::path::PathBuf;
 
 use clap::Args;
 use skillsandbox_run::{
-    Job, LoadedSkill, Refusal, RunRequest, ScanAdmission, SkillCall, UserPolicy, read_parameters,
-    refuse_unloaded, run_skill,
+    Job, LoadChoice, LoadedSkill, PersonGrants, Refusal, RunRequest, ScanAdmission, SkillCall, UserPolicy,
+    read_parameters, refuse_unloaded, run_skill,
 };
 
-use super::running::{self, flags::RunFlags};
-use crate::output::ExitAnswer;
+use super::running::flags::RunFlags;
+use super::running::grants::{GrantFlags, NarrowFlags};
+use super::running::{self, skill_target::SkillTarget};
+use crate::output::{ExitAnswer, message, visible};
 
 /// What the history calls it.
 const VERB: &str = "run";
@@ -32,9 +34,13 @@ Examples:
   skillsandbox run --format json skills/weather --set city=Oslo | jq .denials"
 )]
 pub(crate) struct RunArgs {
-    /// A folder that holds a skillsandbox.yaml
-    #[arg(value_name = "DIR")]
-    dir: PathBuf,
+    /// An installed skill, by its name; or a skill's folder, written with a slash: ./skill
+    #[arg(value_name = "NAME|DIR")]
+    skill: PathBuf,
+
+    /// Go by this manifest, instead of your own for this skill and the skill's
+    #[arg(long, value_name = "FILE")]
+    manifest: Option<PathBuf>,
 
     /// The value of a parameter: a text as it is, anything else as JSON
     #[arg(long = "set", value_name = "NAME=VALUE")]
@@ -48,19 +54,28 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     skip_scan: bool,
 
-    #[command(flatten)]
+    /// Look for NAME in this tree (system/skills, system/packages.lock) instead of your own store
+    #[arg(long, value_name = "DIR")]
+    system_dir: Option<PathBuf>,
+
+    #[command(flatten, next_help_heading = "Grants for this run")]
+    grants: GrantFlags,
+
+    #[command(flatten, next_help_heading = "Less for this run")]
+    narrow: NarrowFlags,
+
+    #[command(flatten, next_help_heading = "The run")]
     flags: RunFlags,
 
-    /// Arguments that come after the manifest's own
+    /// Arguments that come after the manifest's own; where it has no entrypoint, the command
     #[arg(value_name = "ARGS", last = true)]
     arguments: Vec<OsString>,
 }
 
 impl RunArgs {
     pub(crate) fn run(&self) -> anyhow::Result<ExitAnswer> {
-        let loaded = UserPolicy::load(self.policy.as_deref(), [&self.dir])
-            .and_then(|policy| LoadedSkill::load(&self.dir, &policy));
-        let skill = match loaded {
+        let grants = self.grants.for_skill(&self.narrow)?;
+        let skill = match self.load(grants) {
             Ok(skill) => skill,
             Err(refusal) => return self.refuse(None, refusal),
         };
@@ -68,6 +83,19 @@ impl RunArgs {
             Ok(answer) => answer,
             Err(refusal) => self.refuse(Some(&skill), refusal),
         }
+    }
+
+    fn load(&self, grants: PersonGrants) -> Result<LoadedSkill, Refusal> {
+        let target = SkillTarget::find(&self.skill, self.system_dir.as_deref())?;
+        let policy = UserPolicy::load(self.policy.as_deref(), [&target.folder])?;
+        let mut choice = LoadChoice::default();
+        choice.manifest.clone_from(&self.manifest);
+        choice.installed = target.installed;
+        choice.workspace = self.grants.workspace()?;
+        choice.grants = grants;
+        let skill = LoadedSkill::load_with(&target.folder, &choice, &policy)?;
+        skill.remark().into_iter().for_each(|remark| message(&visible(remark)));
+        Ok(skill)
     }
 
     fn values(&self) -> impl Iterator<Item = &str> {
@@ -78,7 +106,7 @@ impl RunArgs {
     fn refuse(&self, skill: Option<&LoadedSkill>, refusal: Refusal) -> anyhow::Result<ExitAnswer> {
         let request = RunRequest::new(VERB, &self.arguments)
             .typed_values(self.values(), skill.map(LoadedSkill::manifest));
-        let report = refuse_unloaded(&self.dir, &request, self.flags.history()?.as_ref(), refusal);
+        let report = refuse_unloaded(&self.skill, &request, self.flags.history()?.as_ref(), refusal);
         if let Err(refusal) = &report.ended {
             running::show_refusal(&self.flags, refusal)?;
         }

@@ -178,8 +178,6 @@ impl PermissionSet {
         let FilePermissions { read, write, forbidden, unix_sockets } = filesystem;
         let EnvPermissions { allow, deny } = env_vars;
         let Syscalls { profile } = syscalls;
-        let Entrypoint { command, args } = entrypoint;
-        let program = std::iter::once(command.value.to_string());
         Self {
             network: egress.iter().flat_map(|rule| hosts_of(&rule.value)).collect(),
             read: texts(read.iter().map(|path| &path.value)),
@@ -194,7 +192,7 @@ impl PermissionSet {
             resources: limits::record(resources),
             resolver: Some(resolver.to_string()),
             runtime: Some(runtime.as_str().to_owned()),
-            entrypoint: Some(program.chain(args.iter().map(|arg| arg.value.clone())).collect()),
+            entrypoint: entrypoint.as_ref().map(words_of),
             parameters: Some(parameters.iter().map(ParameterRule::of).collect()),
         }
     }
@@ -288,6 +286,12 @@ impl PermissionSet {
         }
         if parts.is_empty() { "nothing declared".to_owned() } else { parts.join("; ") }
     }
+}
+
+/// The program and its arguments.
+fn words_of(entrypoint: &Entrypoint) -> Vec<String> {
+    let Entrypoint { command, args } = entrypoint;
+    std::iter::once(command.value.to_string()).chain(args.iter().map(|arg| arg.value.clone())).collect()
 }
 
 /// A rule as one entry a port: each can be compared by itself.

@@ -5,7 +5,7 @@ use skillsandbox_enforcer::{Command, FolderAuthor, Layer, Plan, UntrustedFolder}
 use skillsandbox_manifest::{Destination, EgressRule, Resolver};
 
 use super::{commands, refused};
-use crate::job::{self, Job, PlaceAuthor, UntrustedPlace};
+use crate::job::{self, Job, PlaceAuthor, ScannedFolder, UntrustedPlace};
 use crate::refusal::Refusal;
 
 /// All of it, or a refusal.
@@ -114,9 +114,16 @@ fn limits(
 fn command(job: &Job) -> Command {
     let mut command =
         Command::new(&job.program).args(job.arguments.iter().cloned()).observe_level(job.observe);
-    if let Some(scanned) = job.scanned.clone() {
-        let git_is_hidden = job.forbidden.contains(&scanned.folder.join(".git"));
-        command = command.last_check(move || scanned.check(git_is_hidden));
+    let (scanned, installed) = (job.scanned.clone(), job.installed.clone());
+    if scanned.is_some() || installed.is_some() {
+        let is_hidden = |scanned: &ScannedFolder| job.forbidden.contains(&scanned.folder.join(".git"));
+        let git_is_hidden = scanned.as_ref().is_some_and(is_hidden);
+        command = command.last_check(move || {
+            if let Some((installed, writable)) = &installed {
+                installed.check(writable).map_err(|refusal| refusal.to_string())?;
+            }
+            scanned.as_ref().map_or(Ok(()), |scanned| scanned.check(git_is_hidden))
+        });
     }
     if job.observe_required { command.observe_required() } else { command }
 }

@@ -1,9 +1,11 @@
 //! What `run` and `exec` have in common: the flags, the live view, the summary, and how they are stopped.
 
 pub(super) mod flags;
+pub(super) mod grants;
 mod otel;
 mod plan;
 pub(super) mod signals;
+pub(super) mod skill_target;
 mod summary;
 mod targets;
 mod view;

@@ -1,0 +1,128 @@
+//! What a person adds to a run, or takes from it, on the command line.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use skillsandbox_manifest::{Destination, DomainPattern, EgressRule, EnvPattern, GrantPath, Manifest};
+
+use crate::job::Job;
+use crate::refusal::Refusal;
+
+/// What a person adds for one run, beyond the manifest, and what they take away. Paths are absolute.
+#[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
+pub struct PersonGrants {
+    /// May be read.
+    pub read: Vec<PathBuf>,
+    /// May be read and written.
+    pub write: Vec<PathBuf>,
+    /// The folder it starts in.
+    pub cwd: Option<PathBuf>,
+    /// Unix sockets that may be connected to.
+    pub unix_sockets: Vec<GrantPath>,
+    /// May be reached.
+    pub egress: Vec<EgressRule>,
+    /// Variables that are handed on.
+    pub env: Vec<EnvPattern>,
+    /// Variables that are set.
+    pub set_env: BTreeMap<String, String>,
+    /// No network, whatever is declared.
+    pub no_network: bool,
+    /// Hosts that may not be reached, whatever is declared.
+    pub deny_hosts: Vec<DomainPattern>,
+    /// Files and folders that may not be touched, whatever is declared.
+    pub deny_paths: Vec<PathBuf>,
+}
+
+impl PersonGrants {
+    /// Whether nothing is added, and nothing taken away.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// A manifest with the hosts, variables and sockets of these, and without what they take away; the user's policy narrows the result.
+    pub(crate) fn add_to(&self, manifest: Manifest) -> Result<Manifest, Refusal> {
+        let set = self.set_env.keys().map(|name| {
+            let what = format!("the variable {name}");
+            name.parse::<EnvPattern>().map_err(|fault| Refusal::Ungrantable { what, why: fault.to_string() })
+        });
+        let set: Vec<EnvPattern> = set.collect::<Result<_, _>>()?;
+        let variables = self.env.iter().cloned().chain(set);
+        let manifest = manifest.with_grants(self.egress.clone(), variables, self.unix_sockets.clone());
+        if self.no_network {
+            return Ok(manifest.retain_egress(|_| false));
+        }
+        if self.deny_hosts.is_empty() {
+            return Ok(manifest);
+        }
+        if let Some(rule) =
+            manifest.network().egress.iter().find(|rule| matches!(rule.to, Destination::Cidr(_)))
+        {
+            let what = format!(
+                "the network without {}",
+                self.deny_hosts.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+            );
+            let why = format!(
+                "the addresses {} are granted, and the host may have one of them; `--no-network` takes all away",
+                rule.to
+            );
+            return Err(Refusal::Ungrantable { what, why });
+        }
+        // A rule for all names below one cannot leave a single name out, so it goes.
+        let meets = |rule: &EgressRule| match &rule.to {
+            Destination::Domain(domain) => {
+                self.deny_hosts.iter().any(|denied| denied.covers(domain) || domain.covers(denied))
+            }
+            Destination::Cidr(_) => true,
+        };
+        Ok(manifest.retain_egress(|rule| !meets(rule)))
+    }
+
+    /// Grants the files and folders of these to a run, and takes those away that may not be touched.
+    pub(crate) fn add_paths(&self, job: &mut Job) {
+        job.write.extend(self.write.iter().cloned());
+        let read = self.read.iter().filter(|path| !job.write.contains(path)).cloned();
+        job.read.extend(read.collect::<Vec<_>>());
+        job.forbidden.extend(self.deny_paths.iter().cloned());
+    }
+
+    /// Sets the variables of these, where the user's policy lets the run have them.
+    pub(crate) fn set_variables(&self, narrowed: &Manifest, job: &mut Job) -> Result<(), Refusal> {
+        for (name, value) in &self.set_env {
+            if !narrowed.env_vars().decide(name).is_allowed() {
+                let what = format!("the variable {name}");
+                return Err(Refusal::Ungrantable {
+                    what,
+                    why: "the manifest or your policy denies it".to_owned(),
+                });
+            }
+            job.set_env.insert(name.clone(), value.clone());
+        }
+        Ok(())
+    }
+
+    /// Each as it is written in a trace.
+    #[must_use]
+    pub fn describe(&self) -> Vec<String> {
+        let Self { read, write, cwd, unix_sockets, egress, env, set_env, no_network, deny_hosts, deny_paths } =
+            self;
+        let mut lines = Vec::new();
+        let mut say = |what: &str, text: String| lines.push(format!("{what} {text}"));
+        read.iter().for_each(|path| say("read", path.display().to_string()));
+        write.iter().for_each(|path| say("write", path.display().to_string()));
+        cwd.iter().for_each(|path| say("working directory", path.display().to_string()));
+        unix_sockets.iter().for_each(|path| say("socket", path.to_string()));
+        egress.iter().for_each(|rule| say("network", rule.to_string()));
+        env.iter().for_each(|name| say("variable", name.to_string()));
+        // Not its value, which may be a secret.
+        set_env.keys().for_each(|name| say("variable", format!("{name}, set")));
+        if *no_network {
+            say("no network", String::new());
+        }
+        deny_hosts.iter().for_each(|host| say("not the host", host.to_string()));
+        deny_paths.iter().for_each(|path| say("not the path", path.display().to_string()));
+        lines.iter_mut().for_each(|line| line.truncate(line.trim_end().len()));
+        lines
+    }
+}

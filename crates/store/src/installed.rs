@@ -1,0 +1,96 @@
+//! An installed skill on its way into a run: by its name, and only as it was installed.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use skillsandbox_run::{InstallationCheck, InstalledSkill};
+
+use crate::audit::{AuditedSkill, compare};
+use crate::error::Error;
+use crate::folder;
+use crate::layout::StoreLayout;
+use crate::lockfile::{LockEntry, PackagesLock};
+use crate::store::Store;
+
+/// Most names that are offered for one that is not installed.
+const MAX_NEAR: usize = 3;
+
+impl Store {
+    /// Where an installed skill lies, and what [`LoadChoice`](skillsandbox_run::LoadChoice) needs to know of it.
+    ///
+    /// # Errors
+    /// A lock that cannot be read; a skill that is not installed, or is one document without a folder.
+    pub fn installed(&self, name: &str) -> Result<(PathBuf, InstalledSkill), Error> {
+        let lock = self.list()?;
+        let entry = lock.get(name).ok_or_else(|| Error::NotInstalled { name: name.to_owned() })?;
+        if entry.is_document(self.layout()) {
+            let why = "it is one document for agents to read, and has nothing that could be run".to_owned();
+            return Err(Error::NotASkill { what: name.to_owned(), why });
+        }
+        Ok((entry.path(self.layout()), entry.to_installed(self.layout())))
+    }
+}
+
+impl LockEntry {
+    /// What a run needs to know of it.
+    #[must_use]
+    pub fn to_installed(&self, layout: &StoreLayout) -> InstalledSkill {
+        let check = InstalledFiles { entry: self.clone(), path: self.path(layout) };
+        InstalledSkill { name: self.name.clone(), source: self.source.clone(), check: Arc::new(check) }
+    }
+}
+
+impl PackagesLock {
+    /// Installed skills that somebody who wrote this name may have meant.
+    #[must_use]
+    pub fn near_names(&self, name: &str) -> Vec<String> {
+        // A longer one is no skill's, and distance on it is work for nothing.
+        if name.len() > 64 {
+            return Vec::new();
+        }
+        let asked = name.to_lowercase();
+        let distance = |known: &str| {
+            let known = known.to_lowercase();
+            let is_part = asked.len() >= 3 && (known.contains(&asked) || asked.contains(&known));
+            if is_part { 0 } else { strsim::damerau_levenshtein(&asked, &known) }
+        };
+        let mut near: Vec<(usize, &str)> = self
+            .entries()
+            .map(|entry| (distance(&entry.name), entry.name.as_str()))
+            .filter(|(distance, name)| *distance <= (name.len() / 3).max(1))
+            .collect();
+        near.sort_unstable();
+        near.into_iter().take(MAX_NEAR).map(|(_, name)| name.to_owned()).collect()
+    }
+}
+
+/// A folder, and the entry of the lock that says what it should hold.
+#[derive(Debug)]
+struct InstalledFiles {
+    entry: LockEntry,
+    path: PathBuf,
+}
+
+impl InstallationCheck for InstalledFiles {
+    fn differences(&self, writable: &[String]) -> Result<Vec<String>, String> {
+        let mut found = folder::read(&self.path).map_err(|error| error.to_string())?;
+        let is_own = |path: &str| {
+            writable.iter().any(|folder| {
+                let rest = path.strip_prefix(folder.as_str());
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            })
+        };
+        found.odd.retain(|odd| !is_own(&odd.path));
+        found.modes.retain(|odd| !is_own(&odd.path));
+        let mut skill = AuditedSkill::unread(self.entry.name.clone(), self.path.clone());
+        skill.add_oddities(&found);
+        compare(&mut skill, &self.entry, &found);
+        let AuditedSkill { changed, missing, added, problems, .. } = skill;
+        let mut differences = problems;
+        for (paths, what) in [(changed, "changed"), (missing, "missing"), (added, "added")] {
+            let told = paths.iter().filter(|path| !is_own(path)).map(|path| format!("{path} ({what})"));
+            differences.extend(told.collect::<Vec<_>>());
+        }
+        Ok(differences)
+    }
+}
