@@ -78,6 +78,7 @@ pub(crate) enum CliVerb {
     Reports(verbs::reports::ReportsArgs),
     Run(verbs::run::RunArgs),
     Exec(verbs::exec::ExecArgs),
+    Wrap(verbs::wrap::WrapArgs),
     #[cfg(target_os = "linux")]
     Serve(verbs::serve::ServeArgs),
     #[cfg(target_os = "linux")]
@@ -116,6 +117,7 @@ impl CliVerb {
             Self::Reports(verb) => verb.run(),
             Self::Run(verb) => verb.run(),
             Self::Exec(verb) => verb.run(),
+            Self::Wrap(verb) => verb.run(),
             #[cfg(target_os = "linux")]
             Self::Serve(verb) => verb.run(),
             #[cfg(target_os = "linux")]

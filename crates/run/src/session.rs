@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use skillsandbox_manifest::user_folders;
 use skillsandbox_tracer::{Classifier, Event, EventKind, EventSink, Recorder, TraceHeader, TraceWriter};
@@ -32,6 +33,8 @@ pub struct RunStreams {
     pub stderr: OutputTarget,
     /// Hands this program's own standard input on. Otherwise there is none.
     pub stdin: bool,
+    /// Ends the run this long after that input has ended, for servers whose client is gone then. Otherwise it may go on.
+    pub end_after_input: Option<Duration>,
     /// Ends the run from elsewhere.
     pub stop: StopHandle,
     /// The most bytes of each output that are kept, where they are; the rest is counted. Without it, as many as may be printed.

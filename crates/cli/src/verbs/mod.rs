@@ -39,3 +39,4 @@ pub(crate) mod trace;
 #[cfg(target_os = "linux")]
 pub(crate) mod update;
 pub(crate) mod validate;
+pub(crate) mod wrap;

@@ -5,7 +5,7 @@ use nix::sys::signal::Signal;
 use skillsandbox_run::StopHandle;
 
 /// From now on, an interrupt ends the run. Called before any other thread exists.
-pub(super) fn watch(stop: &StopHandle) -> anyhow::Result<()> {
+pub(in crate::verbs) fn watch(stop: &StopHandle) -> anyhow::Result<()> {
     let stop = stop.clone();
     on_interrupt(move || stop.stop())
 }
