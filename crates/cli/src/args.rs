@@ -86,6 +86,8 @@ pub(crate) enum CliVerb {
     CheckCommand(verbs::check_command::CheckCommandArgs),
     #[cfg(target_os = "linux")]
     Hook(verbs::hook::HookArgs),
+    #[cfg(target_os = "linux")]
+    Discover(verbs::discover::DiscoverArgs),
     Doctor(verbs::doctor::DoctorArgs),
     Trace(verbs::trace::TraceArgs),
     History(verbs::history::HistoryArgs),
@@ -125,6 +127,8 @@ impl CliVerb {
             Self::CheckCommand(verb) => verb.run(),
             #[cfg(target_os = "linux")]
             Self::Hook(verb) => verb.run(),
+            #[cfg(target_os = "linux")]
+            Self::Discover(verb) => verb.run(),
             Self::Doctor(verb) => verb.run(),
             Self::Trace(verb) => verb.run(),
             Self::History(verb) => verb.run(),

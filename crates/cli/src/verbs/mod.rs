@@ -7,6 +7,8 @@ pub(crate) mod check_command;
 #[cfg(target_os = "linux")]
 pub(crate) mod check_path;
 pub(crate) mod completions;
+#[cfg(target_os = "linux")]
+pub(crate) mod discover;
 pub(crate) mod doctor;
 pub(crate) mod exec;
 pub(crate) mod explain;
