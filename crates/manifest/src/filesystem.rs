@@ -131,6 +131,12 @@ impl GrantPath {
         self.base == Base::Workspace
     }
 
+    /// The path below the skill's folder, where it is one there and a text; empty for the folder itself.
+    #[must_use]
+    pub fn below_skill(&self) -> Option<&str> {
+        (self.base == Base::SkillDir).then(|| self.rest.to_str()).flatten()
+    }
+
     /// Whether `other` is this place or lies below it, as far as names tell.
     #[must_use]
     pub fn covers(&self, other: &Self) -> bool {

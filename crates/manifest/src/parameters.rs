@@ -8,6 +8,7 @@ use skillsandbox_terms::ParameterType;
 use skillsandbox_text::{REDACTED, is_secret_name, shorten};
 
 use crate::diagnostic::{Code, Diagnostic, DiagnosticSink, Fault, Span, Spanned, quoted};
+use crate::filesystem::FileAccess;
 use crate::pattern::ParameterPattern;
 use crate::raw;
 
@@ -29,7 +30,7 @@ const MAX_SHOWN: usize = 200;
 /// Whether a value is of a type.
 fn fits(kind: ParameterType, value: &Value) -> bool {
     match kind {
-        ParameterType::String => value.is_string(),
+        ParameterType::String | ParameterType::Path => value.is_string(),
         ParameterType::Number => value.is_number(),
         ParameterType::Boolean => value.is_boolean(),
         ParameterType::Array => value.is_array(),
@@ -46,6 +47,9 @@ pub struct Parameter {
     /// Its type.
     #[serde(rename = "type")]
     pub kind: ParameterType,
+    /// What the run may do with a path; `None` for every other type.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub access: Option<FileAccess>,
     /// What it is for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
@@ -304,9 +308,18 @@ impl Parameter {
             ),
             None => None,
         };
+        let access = match &raw.access {
+            Some(written) => {
+                Some(sink.check(written, format_args!("{path}.access"), |text| check_access(text))?.value)
+            }
+            None => None,
+        };
+        let kind = kind?.value;
+        let access = if kind == ParameterType::Path { access.or(Some(FileAccess::Read)) } else { access };
         let parameter = Self {
             name: name?,
-            kind: kind?.value,
+            kind,
+            access,
             description: raw.description.as_ref().map(|text| text.value.clone()),
             required: raw.required.is_some_and(|flag| flag.value),
             secret: raw.secret.is_some_and(|flag| flag.value),
@@ -333,11 +346,12 @@ impl Parameter {
     }
 
     fn check_rules_fit_type(&self, raw: &raw::Parameter, complain: &mut dyn FnMut(Span, &str, String)) {
-        use ParameterType::{Array, Number, String};
+        use ParameterType::{Array, Number, Path, String};
         let rules = [
-            ("pattern", raw.pattern.as_ref().map(|rule| rule.span), &[String][..]),
-            ("min_length", raw.min_length.map(|rule| rule.span), &[String, Array]),
-            ("max_length", raw.max_length.map(|rule| rule.span), &[String, Array]),
+            ("access", raw.access.as_ref().map(|rule| rule.span), &[Path][..]),
+            ("pattern", raw.pattern.as_ref().map(|rule| rule.span), &[String, Path]),
+            ("min_length", raw.min_length.map(|rule| rule.span), &[String, Path, Array]),
+            ("max_length", raw.max_length.map(|rule| rule.span), &[String, Path, Array]),
             ("min", raw.min.map(|rule| rule.span), &[Number]),
             ("max", raw.max.map(|rule| rule.span), &[Number]),
         ];
@@ -389,6 +403,10 @@ impl Parameter {
             );
         }
         let Some(default) = &raw.default else { return };
+        if self.kind == ParameterType::Path {
+            let message = "a path has no default: which of their files a skill gets is the caller's to say";
+            complain(default.span, "default", message.to_owned());
+        }
         if let (Some(pattern), Some(text)) = (&self.pattern, default.as_str()) {
             let work = pattern.work(text);
             if work > *matching {
@@ -417,6 +435,17 @@ impl Parameter {
 fn same(a: &Value, b: &Value) -> bool {
     let whole = |value: &Value| value.is_i64() || value.is_u64();
     a == b || (a.is_number() && b.is_number() && !(whole(a) && whole(b)) && a.as_f64() == b.as_f64())
+}
+
+fn check_access(text: &str) -> Result<FileAccess, Fault> {
+    match text {
+        "read" => Ok(FileAccess::Read),
+        "write" => Ok(FileAccess::Write),
+        _ => {
+            let message = format!("{} is not an access", quoted(text));
+            Err(Fault::new(Code::InvalidParameter, message).help("write `read` or `write`"))
+        }
+    }
 }
 
 fn check_name(text: &str) -> Result<String, Fault> {

@@ -241,9 +241,12 @@ section! {
     Parameter {
         /// Its name: a letter, then letters, digits, `-` and `_`.
         name: Spanned<String>,
-        /// `string`, `number`, `boolean`, `array` or `object`.
-        #[cfg_attr(feature = "schema", schemars(extend("enum" = ["string", "number", "boolean", "array", "object"])))]
+        /// `string`, `number`, `boolean`, `array`, `object`, or `path`: a file or folder of the caller's, which the run is granted.
+        #[cfg_attr(feature = "schema", schemars(extend("enum" = ["string", "number", "boolean", "array", "object", "path"])))]
         kind = "type": Spanned<String>,
+        /// What the run may do with a `path`: `read` (default) or `write`.
+        #[cfg_attr(feature = "schema", schemars(extend("enum" = ["read", "write"])))]
+        access: Option<Spanned<String>>,
         /// What it is for.
         description: Option<Spanned<String>>,
         /// Whether it must be given. Default false.

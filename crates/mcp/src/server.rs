@@ -55,7 +55,7 @@ impl McpServer {
         if settings.max_concurrent == 0 {
             return Err(ServerError::NoneAtATime);
         }
-        let roots = SkillRoots::open(&settings.roots)?;
+        let roots = SkillRoots::open(settings)?;
         UserPolicy::load(settings.policy.as_deref(), roots.roots())?;
         // As it is named now, whatever the working directory will be.
         let policy = settings.policy.as_ref().map(std::path::absolute).transpose()?;

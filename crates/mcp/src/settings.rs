@@ -1,10 +1,11 @@
 //! What is fixed when the server starts.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use skillsandbox_path_policy::PathPolicyError;
-use skillsandbox_run::Refusal;
+use skillsandbox_run::{InstalledSkills, Refusal, Workspace};
 
 /// How many skills run at a time unless something else is asked for.
 pub const DEFAULT_CONCURRENT: usize = 4;
@@ -24,6 +25,10 @@ pub struct ServerSettings {
     pub max_concurrent: usize,
     /// The longest that a skill may run, whatever its manifest says.
     pub timeout: Option<Duration>,
+    /// Who knows which folders are installed skills: one that is not what was installed is refused. Without it, none is known to be installed.
+    pub installed: Option<Arc<dyn InstalledSkills>>,
+    /// The folder that every skill works in, where one was named.
+    pub workspace: Option<Workspace>,
 }
 
 impl ServerSettings {
@@ -35,6 +40,8 @@ impl ServerSettings {
             policy: None,
             max_concurrent: DEFAULT_CONCURRENT,
             timeout: None,
+            installed: None,
+            workspace: None,
         }
     }
 }

@@ -4,12 +4,14 @@ use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
-use skillsandbox_manifest::{GrantBases, Manifest, user_folders};
-use skillsandbox_path_policy::PathPolicy;
+use skillsandbox_manifest::{Manifest, SkillDoc, user_folders};
+use skillsandbox_path_policy::{DirEntry, PathPolicy};
+use skillsandbox_run::{InstalledSkills, LoadChoice, LoadedSkill, Refusal, UserPolicy, Workspace};
 
 use crate::answer::{ToolProblem, quoted};
-use crate::settings::ServerError;
+use crate::settings::{ServerError, ServerSettings};
 
 /// How deep below a root skills are looked for: `skills/topic/name` is common, more is not.
 const DEPTH: usize = 3;
@@ -21,6 +23,8 @@ const SKILLS: usize = 1_000;
 #[derive(Debug)]
 pub(crate) struct SkillRoots {
     roots: Vec<PathPolicy>,
+    installed: Option<Arc<dyn InstalledSkills>>,
+    workspace: Option<Workspace>,
 }
 
 /// A skill's folder: which one, and where.
@@ -36,7 +40,7 @@ pub(crate) struct FoundSkill {
 #[derive(Debug, Default)]
 pub(crate) struct SkillList {
     pub(crate) skills: Vec<FoundSkill>,
-    /// Folders with a manifest that are no skills of this server, each with why.
+    /// Folders with a manifest or a document that are no skills of this server, each with why.
     pub(crate) not_served: Vec<(FoundSkill, String)>,
     /// Why not everything below the roots was looked at, where that is so. What was not seen may be a skill whose write grant reaches any of the
     /// others, and whoever has such a grant can make as many folders as it takes: so then no skill is served.
@@ -44,9 +48,9 @@ pub(crate) struct SkillList {
 }
 
 impl SkillRoots {
-    pub(crate) fn open(roots: &[PathBuf]) -> Result<Self, ServerError> {
+    pub(crate) fn open(settings: &ServerSettings) -> Result<Self, ServerError> {
         let mut open: Vec<PathPolicy> = Vec::new();
-        for root in roots {
+        for root in &settings.roots {
             let policy = PathPolicy::builder().root(root).read_only().build()?;
             // What judges skills, and what is written about them, is not theirs to show or to name.
             for own in user_folders::state().into_iter().chain(user_folders::policy_file()) {
@@ -64,7 +68,22 @@ impl SkillRoots {
                 open.push(policy);
             }
         }
-        if open.is_empty() { Err(ServerError::NoRoot) } else { Ok(Self { roots: open }) }
+        if open.is_empty() {
+            return Err(ServerError::NoRoot);
+        }
+        let (installed, workspace) = (settings.installed.clone(), settings.workspace.clone());
+        Ok(Self { roots: open, installed, workspace })
+    }
+
+    /// Loads a skill by the manifest that counts for it: the user's own, its own, or safe defaults.
+    pub(crate) fn load(&self, folder: &Path, policy: &UserPolicy) -> Result<LoadedSkill, Refusal> {
+        let mut choice = LoadChoice::default();
+        choice.workspace.clone_from(&self.workspace);
+        if let Some(installed) = &self.installed {
+            let changed = |why| Refusal::ChangedOnDisk { name: shown_name(folder), changes: vec![why] };
+            choice.installed = installed.installed_at(folder).map_err(changed)?;
+        }
+        LoadedSkill::load_with(folder, &choice, policy)
     }
 
     /// The roots, without links in them.
@@ -113,13 +132,10 @@ impl SkillRoots {
     /// The write grants of skills that lie in a root. One that lies above a root is read-only from there on, in every run of this server.
     /// Those that are not served themselves count, too: a person may run them.
     fn writers(&self, list: &SkillList) -> Vec<SkillWriter> {
-        let Some(home) = user_folders::home() else { return Vec::new() };
         let mut writers = Vec::new();
         for skill in list.skills.iter().chain(list.not_served.iter().map(|(skill, _)| skill)) {
-            let Ok(manifest) = Manifest::load(&skill.folder) else { continue };
-            let places = GrantBases::new(&skill.folder, &home);
-            for grant in &manifest.filesystem().write {
-                let grant = grant.resolve(&places);
+            let Ok(loaded) = self.load(&skill.folder, &UserPolicy::none()) else { continue };
+            for grant in loaded.write_grants() {
                 let grant = skillsandbox_path_policy::real_path(&grant).unwrap_or(grant);
                 if self.roots().any(|root| grant.starts_with(root) && grant != root) {
                     writers.push(SkillWriter { skill: skill.clone(), grant });
@@ -135,7 +151,7 @@ impl SkillRoots {
         real.is_ok_and(|real| real == folder && self.roots().any(|root| folder.starts_with(root)))
     }
 
-    /// Every folder below a root that has a manifest. Links and hidden folders are passed over, a skill's own folder is not looked into, and
+    /// Every folder below a root that has a manifest or a document. Links and hidden folders are passed over, a skill's own folder is not looked into, and
     /// what anybody, or another skill, may write is told apart.
     pub(crate) fn list(&self) -> SkillList {
         let mut list = self.walk_all();
@@ -232,7 +248,8 @@ fn join_below(policy: &PathPolicy, below: &Path) -> PathBuf {
 
 /// The folder of a skill that [`walk`] would come upon there; else why it would not.
 fn look_up(policy: &PathPolicy, below: &Path) -> Result<PathBuf, String> {
-    let missing = || format!("no folder of that name holds a {}", Manifest::FILE_NAME);
+    let missing =
+        || format!("no folder of that name holds a {} or a {}", SkillDoc::FILE_NAME, Manifest::FILE_NAME);
     let mut at = PathBuf::from(".");
     let parts: Vec<&OsStr> = below.iter().filter(|part| *part != ".").collect();
     if parts.len() > DEPTH {
@@ -241,7 +258,7 @@ fn look_up(policy: &PathPolicy, below: &Path) -> Result<PathBuf, String> {
     let mut entries = policy.read_dir(&at).map_err(|_| missing())?;
     for part in parts {
         check_writers(policy, &at)?;
-        if entries.iter().any(|entry| entry.name == Manifest::FILE_NAME) {
+        if is_skill(&entries) {
             return Err("it lies in another skill, which may have written it".to_owned());
         }
         if is_hidden(part) {
@@ -255,12 +272,28 @@ fn look_up(policy: &PathPolicy, below: &Path) -> Result<PathBuf, String> {
         at.push(part);
         entries = policy.read_dir(&at).map_err(|_| missing())?;
     }
-    if !entries.iter().any(|entry| entry.name == Manifest::FILE_NAME) {
+    if !is_skill(&entries) {
         return Err(missing());
     }
     check_writers(policy, &at)?;
-    check_writers(policy, &at.join(Manifest::FILE_NAME))?;
+    for own in entries.iter().filter(|entry| is_own_word(&entry.name)) {
+        check_writers(policy, &at.join(&own.name))?;
+    }
     Ok(join_below(policy, &at))
+}
+
+/// What makes a folder a skill: its manifest, or the document that agents read.
+fn is_own_word(name: &OsStr) -> bool {
+    name == Manifest::FILE_NAME || name == SkillDoc::FILE_NAME
+}
+
+fn is_skill(entries: &[DirEntry]) -> bool {
+    entries.iter().any(|entry| is_own_word(&entry.name))
+}
+
+/// The name of a folder, for people.
+fn shown_name(folder: &Path) -> String {
+    folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy().into_owned()
 }
 
 fn is_hidden(name: &OsStr) -> bool {
@@ -307,14 +340,15 @@ fn walk(policy: &PathPolicy, below: &Path, depth: usize, budget: &mut usize, lis
                     )
                 });
             }
-            if folder.join(Manifest::FILE_NAME).symlink_metadata().is_ok() {
+            let has = |name: &str| folder.join(name).symlink_metadata().is_ok();
+            if has(Manifest::FILE_NAME) || has(SkillDoc::FILE_NAME) {
                 list.not_served.push((FoundSkill { name: shown(below), folder }, error.to_string()));
             }
             return;
         }
     };
     entries.sort_by(|a, b| a.name.cmp(&b.name));
-    if entries.iter().any(|entry| entry.name == Manifest::FILE_NAME) {
+    if is_skill(&entries) {
         let folder = join_below(policy, below);
         let found = FoundSkill { name: shown(below), folder };
         match look_up(policy, below) {

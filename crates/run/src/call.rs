@@ -11,7 +11,9 @@ use skillsandbox_manifest::{Manifest, ParameterType};
 use skillsandbox_text::Secret;
 
 use crate::job::Job;
+use crate::path_parameters;
 use crate::refusal::Refusal;
+use crate::skill::LoadedSkill;
 
 /// Longest value that is handed over: what the kernel takes for one variable is 128 KiB, with its name.
 const MAX_VALUE: usize = 120 * 1024;
@@ -37,9 +39,14 @@ pub fn read_parameters<'a>(
         let declared = manifest.parameters().iter().find(|parameter| parameter.name.value == name);
         let value = match declared.map(|parameter| parameter.kind) {
             // What the manifest does not know is refused by its rules, with the names that it does know.
-            None | Some(ParameterType::String) => Value::String(text.to_owned()),
+            None | Some(ParameterType::String | ParameterType::Path) => Value::String(text.to_owned()),
             // Not with the parser's own words: they could repeat a secret.
-            Some(kind) => {
+            Some(
+                kind @ (ParameterType::Number
+                | ParameterType::Boolean
+                | ParameterType::Array
+                | ParameterType::Object),
+            ) => {
                 serde_json::from_str(text).map_err(|_| wrong(name, &format!("it is not a {kind} in JSON")))?
             }
         };
@@ -50,13 +57,19 @@ pub fn read_parameters<'a>(
     Ok(values)
 }
 
-/// Checks the values, and puts them where the skill finds them.
+/// Checks the values, grants the paths among them, and puts them where the skill finds them.
 pub(crate) fn hand_over(
-    manifest: &Manifest,
+    skill: &LoadedSkill,
     parameters: &Map<String, Value>,
     job: &mut Job,
 ) -> Result<(), Refusal> {
-    let values = manifest.validate_parameters(&Value::Object(parameters.clone()))?;
+    let manifest = skill.manifest();
+    let mut values = manifest.validate_parameters(&Value::Object(parameters.clone()))?;
+    path_parameters::grant(skill, &mut values, job)?;
+    set_variables(manifest, values, job)
+}
+
+fn set_variables(manifest: &Manifest, values: Map<String, Value>, job: &mut Job) -> Result<(), Refusal> {
     for parameter in manifest.parameters().iter().filter(|parameter| parameter.secret) {
         if let Some(value) = values.get(&parameter.name.value) {
             secrets_in(&parameter.name.value, value, &mut job.secrets);
@@ -124,7 +137,8 @@ mod tests {
     fn handed(manifest: &Manifest, pairs: &[&str]) -> Result<Job, Refusal> {
         let values = read_parameters(manifest, pairs.iter().copied())?;
         let mut job = Job::new("s", "true");
-        hand_over(manifest, &values, &mut job)?;
+        let values = manifest.validate_parameters(&Value::Object(values))?;
+        set_variables(manifest, values, &mut job)?;
         Ok(job)
     }
 

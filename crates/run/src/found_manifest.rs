@@ -50,9 +50,9 @@ impl FoundManifest {
         Ok(match own? {
             Some(manifest) => Self { manifest, origin: ManifestOrigin::Skill, remark: None },
             None => {
-                let version = identity.version.as_deref().unwrap_or(UNKNOWN);
+                let version = identity.version.as_deref().unwrap_or(UNKNOWN_VERSION);
                 let defaults = Manifest::safe_defaults(&identity.manifest_name(), version)
-                    .or_else(|_| Manifest::safe_defaults(&identity.manifest_name(), UNKNOWN))
+                    .or_else(|_| Manifest::safe_defaults(&identity.manifest_name(), UNKNOWN_VERSION))
                     .map_err(|fault| Refusal::Unscanned(fault.to_string()))?;
                 Self { manifest: defaults, origin: ManifestOrigin::Defaults, remark: None }
             }
@@ -61,7 +61,7 @@ impl FoundManifest {
 }
 
 /// The version of a skill that says none.
-const UNKNOWN: &str = "unknown";
+pub(crate) const UNKNOWN_VERSION: &str = "unknown";
 
 /// The digest of a skill's files, as reports have it: what a user's manifest is written for.
 ///

@@ -133,6 +133,11 @@ impl RunRequest {
         request.parameters.clone_from(&call.parameters);
         let secret = call.parameters.keys().filter(|name| !is_public(skill.manifest(), name));
         request.secret_parameters = secret.cloned().collect();
+        let granted = skill.describe_grants();
+        if !granted.is_empty() {
+            // No parameter can have this name.
+            request.parameters.insert(GRANTED.to_owned(), granted.into());
+        }
         request
     }
 
@@ -141,6 +146,9 @@ impl RunRequest {
         Self::new(tool, std::iter::once(&job.program).chain(&job.arguments))
     }
 }
+
+/// Under what the history keeps what a person granted for one run.
+const GRANTED: &str = "granted for this run";
 
 /// Whether a manifest knows a parameter, and does not say that it is secret.
 fn is_public(manifest: &Manifest, name: &str) -> bool {

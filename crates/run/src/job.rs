@@ -47,6 +47,8 @@ pub struct Job {
     /// Where write grants led when they were judged: a grant, and its path without links. One that leads elsewhere when the run is prepared is
     /// refused, so that nothing is made in a place that nobody judged.
     pub judged_writes: Vec<(PathBuf, PathBuf)>,
+    /// Files among the write grants that are not there, and are made empty when the run begins.
+    pub(crate) new_files: Vec<NewFile>,
     /// What may not be touched, whatever is granted above it.
     pub forbidden: Vec<PathBuf>,
     /// Unix sockets of this machine that may be connected to.
@@ -98,6 +100,13 @@ pub struct Job {
     pub(crate) installed: Option<(InstalledSkill, Vec<String>)>,
     /// What the trace should say of how this came about: a subject and a sentence each.
     pub notes: Vec<(String, String)>,
+}
+
+/// A file that is made for a run, below a folder that no link leads out of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct NewFile {
+    pub(crate) root: PathBuf,
+    pub(crate) below: PathBuf,
 }
 
 /// A folder whose links nobody vouches for.
@@ -226,6 +235,7 @@ impl Job {
             as_named: Vec::new(),
             write: Vec::new(),
             judged_writes: Vec::new(),
+            new_files: Vec::new(),
             forbidden: Vec::new(),
             unix_sockets: Vec::new(),
             read_within: None,

@@ -22,6 +22,7 @@ impl fmt::Debug for Job {
             as_named,
             write,
             judged_writes,
+            new_files,
             forbidden,
             unix_sockets,
             read_within,
@@ -79,6 +80,7 @@ impl fmt::Debug for Job {
             .field("as_named", as_named)
             .field("write", write)
             .field("judged_writes", judged_writes)
+            .field("new_files", new_files)
             .field("forbidden", forbidden)
             .field("unix_sockets", unix_sockets)
             .field("read_within", read_within)

@@ -71,8 +71,11 @@ mod job_debug;
 mod manifest_origin;
 #[cfg(target_os = "linux")]
 mod native;
+mod new_files;
+mod path_parameters;
 mod person_grants;
 mod policy_file;
+mod private_place;
 mod reach;
 mod refusal;
 mod report;
@@ -107,7 +110,7 @@ pub use failure::RunFailure;
 pub use found_manifest::{SkillKey, skill_digest};
 pub use history::{HistoryError, RunHistory, RunRequest, Unrecorded, refuse_unloaded};
 pub use job::{AddressPin, Job, JobLimits, PlaceAuthor, ProgramRules, ScannedFolder, UntrustedPlace};
-pub use manifest_origin::{InstallationCheck, InstalledSkill, LoadChoice, ManifestOrigin};
+pub use manifest_origin::{InstallationCheck, InstalledSkill, InstalledSkills, LoadChoice, ManifestOrigin};
 #[cfg(target_os = "linux")]
 pub use native::{RecordedRun, record};
 pub use person_grants::PersonGrants;

@@ -1,7 +1,7 @@
 //! Where a skill's manifest comes from, and what a person adds to it for one run.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::person_grants::PersonGrants;
@@ -60,6 +60,9 @@ pub struct LoadChoice {
     pub installed: Option<InstalledSkill>,
     /// The folder that the caller works in.
     pub workspace: Option<Workspace>,
+    /// Where relative paths among the values of parameters begin, where there is no workspace: the caller's current directory. Without either,
+    /// a skill with such parameters is refused.
+    pub path_base: Option<PathBuf>,
     /// What the person adds, and takes away, for this run.
     pub grants: PersonGrants,
 }
@@ -82,6 +85,15 @@ pub trait InstallationCheck: fmt::Debug + Send + Sync {
     /// # Errors
     /// It cannot be read.
     fn differences(&self, writable: &[String]) -> Result<Vec<String>, String>;
+}
+
+/// Knows which folders are installed skills.
+pub trait InstalledSkills: fmt::Debug + Send + Sync {
+    /// The installed skill in a folder; `None` for a folder that is no place of installed skills.
+    ///
+    /// # Errors
+    /// A folder among installed skills that none was installed to, or nobody can say.
+    fn installed_at(&self, folder: &Path) -> Result<Option<InstalledSkill>, String>;
 }
 
 impl InstalledSkill {

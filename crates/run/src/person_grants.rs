@@ -1,11 +1,13 @@
 //! What a person adds to a run, or takes from it, on the command line.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use skillsandbox_manifest::{Destination, DomainPattern, EgressRule, EnvPattern, GrantPath, Manifest};
 
 use crate::job::Job;
+use crate::private_place::private_place;
+use crate::reach::real_path;
 use crate::refusal::Refusal;
 
 /// What a person adds for one run, beyond the manifest, and what they take away. Paths are absolute.
@@ -77,6 +79,21 @@ impl PersonGrants {
             Destination::Cidr(_) => true,
         };
         Ok(manifest.retain_egress(|rule| !meets(rule)))
+    }
+
+    /// Refuses files and folders that no skill gets, whoever asks: where keys and passwords lie, the home and what holds it, the kernel's own;
+    /// and to write in the skill's folder, which would then be another skill.
+    pub(crate) fn check_paths(&self, folder: &Path) -> Result<(), Refusal> {
+        for path in self.read.iter().chain(&self.write) {
+            if let Some(why) = private_place(path) {
+                return Err(Refusal::Ungrantable { what: path.display().to_string(), why });
+            }
+        }
+        for path in self.write.iter().filter(|path| real_path(path).starts_with(folder)) {
+            let why = "it lies in the skill's own folder, and the skill would be another one then".to_owned();
+            return Err(Refusal::Ungrantable { what: path.display().to_string(), why });
+        }
+        Ok(())
     }
 
     /// Grants the files and folders of these to a run, and takes those away that may not be touched.

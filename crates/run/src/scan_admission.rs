@@ -39,9 +39,7 @@ impl ScanAdmission {
         self,
         skill: &LoadedSkill,
     ) -> Result<(String, Option<ScannedFolder>), Refusal> {
-        if let Some(installed) = skill.installed() {
-            installed.check(&skill.own_writable())?;
-        }
+        skill.check_installed()?;
         match self {
             Self::Required => scan(skill).map(|(note, scanned)| (note, Some(scanned))),
             Self::DangerouslySkipped => Ok(("skipped: the skill was not scanned".to_owned(), None)),

@@ -12,6 +12,7 @@ use crate::backend::{BackendResult, RunPreview, backend};
 use crate::denied_attempt::AttemptCollector;
 use crate::history::{RunHistory, RunRequest};
 use crate::job::Job;
+use crate::new_files::MadeFiles;
 use crate::reach::real_path;
 use crate::refusal::Refusal;
 use crate::report::RunReport;
@@ -103,8 +104,7 @@ pub fn run_skill(
 ) -> RunReport {
     let identity = skill.manifest().skill();
     let request = RunRequest::of_call(history_tool(&options), skill, call);
-    let session =
-        Session::begin(&identity.name.value, Some(identity.version.value.clone()), history, options);
+    let session = Session::begin(&identity.name.value, skill.version(), history, options);
     session.run_job(request, history, || {
         let (note, scanned) = admission.admit_folder(skill)?;
         let mut job = skill.job(call)?;
@@ -203,16 +203,17 @@ impl Session {
             check_reach(&mut job, trace.as_deref())?;
             written_places::apply(&mut job)?;
             written_places::remember(&job)?;
-            Ok((backend(job.runtime)?, job))
+            Ok((backend(job.runtime)?, MadeFiles::make(&job)?, job))
         });
         let ran = match prepared {
-            Ok((backend, job)) => {
+            Ok((backend, made, job)) => {
                 for (subject, message) in &job.notes {
                     recorder.record(note(subject, message.clone()));
                 }
                 let ran = backend.run(&job, recorder, &streams);
                 // Once more, now that the folders that it made are there. They are known by their paths in any case.
                 let _ = written_places::remember(&job);
+                drop(made);
                 ran
             }
             Err(refusal) => refuse(recorder, refusal),

@@ -11,7 +11,7 @@ use skillsandbox_manifest::{
     GrantBases, GrantPath, Manifest, PolicyChange, ProgramSpec, Resolver, Spanned, user_folders,
 };
 
-use crate::found_manifest::FoundManifest;
+use crate::found_manifest::{FoundManifest, UNKNOWN_VERSION};
 use crate::job::{Job, JobLimits, PlaceAuthor, ProgramRules};
 use crate::manifest_origin::{InstalledSkill, LoadChoice, ManifestOrigin};
 use crate::person_grants::PersonGrants;
@@ -36,6 +36,7 @@ pub struct LoadedSkill {
     installed: Option<InstalledSkill>,
     workspace: Option<Workspace>,
     granted: PersonGrants,
+    path_base: Option<PathBuf>,
     /// Why a person should look at the manifest that is used.
     remark: Option<String>,
 }
@@ -84,6 +85,7 @@ impl LoadedSkill {
             workspace.check_outside(&folder)?;
             places = places.with_workspace(workspace.folder());
         }
+        choice.grants.check_paths(&folder)?;
         let manifest = choice.grants.add_to(manifest)?;
         let resolver_wish = match manifest.network().resolver {
             Resolver::System => None,
@@ -101,6 +103,7 @@ impl LoadedSkill {
             installed: choice.installed.clone(),
             workspace: choice.workspace.clone(),
             granted: choice.grants.clone(),
+            path_base: choice.path_base.clone(),
             remark,
         })
     }
@@ -115,6 +118,14 @@ impl LoadedSkill {
     #[must_use]
     pub fn manifest(&self) -> &Manifest {
         &self.manifest
+    }
+
+    /// Its version; `None` where nothing says which.
+    #[must_use]
+    pub fn version(&self) -> Option<String> {
+        let version = &self.manifest.skill().version.value;
+        let is_known = self.origin != ManifestOrigin::Defaults || version != UNKNOWN_VERSION;
+        is_known.then(|| version.clone())
     }
 
     /// Where its manifest comes from.
@@ -162,10 +173,32 @@ impl LoadedSkill {
         &self.policy
     }
 
+    /// Where relative paths among the values of parameters begin, and whether they may be written there.
+    pub(crate) fn path_base(&self) -> Option<(&Path, manifest::FileAccess)> {
+        let workspace = self.workspace.as_ref().map(|workspace| (workspace.folder(), workspace.access()));
+        workspace.or_else(|| Some((self.path_base.as_deref()?, manifest::FileAccess::Write)))
+    }
+
     /// Where the paths of its grants begin.
     #[must_use]
     pub fn places(&self) -> &GrantBases {
         &self.places
+    }
+
+    /// Every file and folder that a run of it may write, as it is named: by its manifest, by the person, and the workspace.
+    #[must_use]
+    pub fn write_grants(&self) -> Vec<PathBuf> {
+        let mut job = Job::new(self.manifest.skill().name.value.clone(), "");
+        self.grants(&mut job);
+        job.write
+    }
+
+    /// Refuses it where it is installed and is not what was installed.
+    ///
+    /// # Errors
+    /// That it is another.
+    pub fn check_installed(&self) -> Result<(), Refusal> {
+        self.installed.as_ref().map_or(Ok(()), |installed| installed.check(&self.own_writable()))
     }
 
     /// The files that a run of it could touch, as they are now, by where its grants lead. Grants for which a run would be refused are left out.
@@ -189,12 +222,11 @@ impl LoadedSkill {
         let workdir = self.workdir();
         let (program, arguments) = self.command(call, &workdir)?;
         let mut job = Job::new(manifest.skill().name.value.clone(), program);
-        job.version = Some(manifest.skill().version.value.clone());
+        job.version = self.version();
         job.runtime = manifest.runtime();
         job.arguments = arguments;
         job.workdir = Some(workdir);
         self.grants(&mut job);
-        self.leave_others_alone(&mut job)?;
         for rule in &manifest.network().egress {
             job.egress.push(rule.value.clone());
         }
@@ -215,7 +247,8 @@ impl LoadedSkill {
             job.notes.push(("policy".to_owned(), format!("narrowed by the user's policy: {change}")));
         }
         self.granted.set_variables(manifest, &mut job)?;
-        call::hand_over(manifest, &call.parameters, &mut job)?;
+        call::hand_over(self, &call.parameters, &mut job)?;
+        self.leave_others_alone(&mut job)?;
         job.set_default_variables();
         Ok(job)
     }
@@ -249,12 +282,16 @@ impl LoadedSkill {
         caller_command::of_words(&call.arguments, &self.folder, workdir)
     }
 
+    /// What the person granted, and took away, for this run.
+    pub(crate) fn describe_grants(&self) -> Vec<String> {
+        self.workspace.iter().map(Workspace::describe).chain(self.granted.describe()).collect()
+    }
+
     /// Whose word the run goes by, for the trace.
     fn note_origin(&self, job: &mut Job) {
         job.notes.push(("manifest".to_owned(), self.origin.to_string()));
         job.notes.extend(self.remark.iter().map(|remark| ("manifest".to_owned(), remark.clone())));
-        let mut granted = self.granted.describe();
-        granted.extend(self.workspace.iter().map(Workspace::describe));
+        let granted = self.describe_grants();
         if !granted.is_empty() {
             let text = format!("granted for this run by the person: {}", granted.join("; "));
             job.notes.push(("grants".to_owned(), text));

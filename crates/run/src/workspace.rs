@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use skillsandbox_manifest::{FileAccess, Manifest, SkillDoc, user_folders};
 
 use crate::job::Job;
+use crate::private_place::private_place;
 use crate::reach::real_path;
 use crate::refusal::Refusal;
 use crate::state;
@@ -20,7 +21,7 @@ impl Workspace {
     /// A folder that a person names, judged.
     ///
     /// # Errors
-    /// What is not a folder, the home itself or a folder above it, and what holds files of this program's own.
+    /// What is not a folder, the home itself or a folder above it, where keys and passwords lie, and what holds files of this program's own.
     pub fn new(named: &Path, access: FileAccess) -> Result<Self, Refusal> {
         let refuse = |why: String| Refusal::Workspace { path: named.to_owned(), why };
         let folder = named.canonicalize().map_err(|error| refuse(error.to_string()))?;
@@ -28,12 +29,9 @@ impl Workspace {
             return Err(refuse("it is not a folder".to_owned()));
         }
         let within = |path: &Path| path.starts_with(&folder);
-        if folder == Path::new("/") {
-            return Err(refuse("it is the whole file system".to_owned()));
-        }
-        let home = user_folders::home().ok_or(Refusal::NoHome)?;
-        if within(&home) || within(&real_path(&home)) {
-            return Err(refuse("it is the home folder, or holds it".to_owned()));
+        user_folders::home().ok_or(Refusal::NoHome)?;
+        if let Some(why) = private_place(&folder) {
+            return Err(refuse(why));
         }
         let own = state::folders().into_iter().chain(user_folders::data());
         for own in own.flat_map(|own| [real_path(&own), own]) {

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use skillsandbox_manifest::Invalid;
-use skillsandbox_run::Refusal;
+use skillsandbox_run::{Refusal, UserManifestError};
 
 /// Why something was not done. Nothing was changed, unless it says so.
 #[derive(Debug, thiserror::Error)]
@@ -74,6 +74,17 @@ pub enum Error {
         /// Where.
         path: PathBuf,
     },
+    /// A manifest that a person wrote into the folder of an installed skill, which the new version would take away, cannot be kept.
+    #[error("{}: a manifest that was not installed lies there and would be lost, and it cannot be kept in your own manifests: {why}. Move it away, and update again", .path.display())]
+    HandWritten {
+        /// Where it lies.
+        path: PathBuf,
+        /// Why it cannot be kept.
+        why: String,
+    },
+    /// The user's own manifest for the skill cannot be read.
+    #[error("your own manifest for it cannot be used: {0}")]
+    OwnManifest(Box<UserManifestError>),
     /// It is not installed.
     #[error("{name} is not installed; `skillsandbox list` shows what is")]
     NotInstalled {

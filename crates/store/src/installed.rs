@@ -1,9 +1,9 @@
 //! An installed skill on its way into a run: by its name, and only as it was installed.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use skillsandbox_run::{InstallationCheck, InstalledSkill};
+use skillsandbox_run::{InstallationCheck, InstalledSkill, InstalledSkills};
 
 use crate::audit::{AuditedSkill, compare};
 use crate::error::Error;
@@ -28,6 +28,18 @@ impl Store {
             return Err(Error::NotASkill { what: name.to_owned(), why });
         }
         Ok((entry.path(self.layout()), entry.to_installed(self.layout())))
+    }
+}
+
+/// Knows which folders are skills of a store, by its lock as it is when it is asked.
+impl InstalledSkills for StoreLayout {
+    fn installed_at(&self, folder: &Path) -> Result<Option<InstalledSkill>, String> {
+        let place = self.skills().canonicalize().unwrap_or_else(|_| self.skills());
+        let Ok(below) = folder.strip_prefix(&place) else { return Ok(None) };
+        let lock = PackagesLock::read(self).map_err(|error| error.to_string())?;
+        let entry = below.to_str().and_then(|name| lock.get(name)).filter(|entry| !entry.is_document(self));
+        let unknown = || format!("{}: packages.lock knows nothing of it", folder.display());
+        entry.map(|entry| Some(entry.to_installed(self))).ok_or_else(unknown)
     }
 }
 

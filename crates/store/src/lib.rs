@@ -93,7 +93,11 @@ mod lockfile;
 #[cfg(target_os = "linux")]
 mod names;
 #[cfg(target_os = "linux")]
+mod own_manifest;
+#[cfg(target_os = "linux")]
 mod reports;
+#[cfg(target_os = "linux")]
+mod run_standing;
 pub mod signing;
 #[cfg(target_os = "linux")]
 mod source;
@@ -120,7 +124,9 @@ pub use crate::{
     git::{Git, NoGit},
     layout::StoreLayout,
     lockfile::{LockEntry, PackagesLock, SecurityScan, SuppressedFinding},
+    own_manifest::OwnManifest,
     reports::{IndexRow, KEEP_REPORTS, index, page},
+    run_standing::RunStanding,
     source::{GitSource, SkillSource},
     store::{Approval, DeclineReviewer, InstallOutcome, InstallResult, InstallReview, Reviewer, Store},
     tree::SkillTree,

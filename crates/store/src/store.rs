@@ -14,6 +14,7 @@ use crate::fetch::{self, DOCUMENT, FetchedSkill, MANIFEST};
 use crate::git::{Git, NoGit};
 use crate::layout::StoreLayout;
 use crate::lockfile::{LockEntry, PackagesLock, SecurityScan};
+use crate::own_manifest::OwnManifest;
 use crate::source::SkillSource;
 use crate::tree::{self, SkillTree};
 use crate::{folder, judge, names, reports};
@@ -95,6 +96,8 @@ pub struct InstallResult {
     pub page: PathBuf,
     /// What changed in its declaration, where a version was installed.
     pub diff: Option<PermissionDiff>,
+    /// The user's own manifest for it, beside this version, where there is one and a version was installed.
+    pub own_manifest: Option<OwnManifest>,
 }
 
 /// What was done with a skill.
@@ -273,15 +276,26 @@ impl Store {
         let diff = old
             .as_ref()
             .map(|old| old.permissions.clone().unwrap_or_default().compare(&candidate.permissions));
+        let mut moved = None;
         let done = match self.decide(&candidate, source, old.as_ref(), diff.as_ref(), approval, reviewer) {
             InstallDecision::Proceed { forced } => {
+                moved = old.as_ref().map(|old| self.keep_hand_written(old)).transpose()?.flatten();
                 self.commit_candidate(guard, &mut lock, source, &candidate, forced)?;
                 if old.is_some() { InstallOutcome::Updated } else { InstallOutcome::Installed }
             }
             InstallDecision::Stop(done) => done,
         };
+        let own_manifest = match &old {
+            Some(old) => {
+                let ships = manifest(&candidate.fetched.tree)?;
+                let own = self.compare_own(old, &candidate.fetched.tree, ships.as_ref())?;
+                own.map(|own| OwnManifest { moved: moved.is_some(), ..own })
+            }
+            None => None,
+        };
         Ok(InstallResult {
             done,
+            own_manifest,
             name: candidate.name,
             page: self.layout.root().join(&candidate.page),
             report: candidate.report,

@@ -1,7 +1,7 @@
 use crate::term::term;
 
 term! {
-    /// The type of a parameter's value: JSON's.
+    /// The type of a parameter's value: JSON's, and paths of the caller's files.
     ParameterType("parameter type") {
         /// Text.
         String = "string",
@@ -13,5 +13,7 @@ term! {
         Array = "array",
         /// A map.
         Object = "object",
+        /// A file or folder of the caller's, which the run is granted.
+        Path = "path",
     }
 }

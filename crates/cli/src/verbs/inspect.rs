@@ -8,10 +8,11 @@ use serde_json::{Value, json};
 use skillsandbox_manifest::{
     FileAccess, GrantBases, GrantPath, Manifest, PermissionSet, Resolver, ResourceLimit,
 };
-use skillsandbox_run::{LoadedSkill, Refusal, ResolvedGrant, resolve_grants};
+use skillsandbox_run::{LoadChoice, LoadedSkill, Refusal, ResolvedGrant, resolve_grants};
 use skillsandbox_text::quote_word;
 
 use super::policy::PolicyArgs;
+use super::running::{grants::workspace, skill_target::SkillTarget};
 use crate::args::OutputFormat;
 use crate::output::{self, ExitAnswer, visible};
 use crate::render;
@@ -24,9 +25,17 @@ use crate::style::{BOLD, DIM, RESET};
   skillsandbox inspect --format json examples/skills/weather | jq .permissions.network
   skillsandbox inspect --no-policy skills/weather    # what it declares, whatever your policy says")]
 pub(crate) struct InspectArgs {
-    /// A folder that holds a skillsandbox.yaml
-    #[arg(value_name = "DIR")]
-    dir: PathBuf,
+    /// An installed skill, by its name; or a skill's folder, written with a slash: ./skill
+    #[arg(value_name = "NAME|DIR")]
+    skill: PathBuf,
+
+    /// Go by this manifest, instead of your own for this skill and the skill's
+    #[arg(long, value_name = "FILE")]
+    manifest: Option<PathBuf>,
+
+    /// The folder that `${WORKSPACE}` stands for
+    #[arg(long, value_name = "DIR[:ro]")]
+    workspace: Option<PathBuf>,
 
     /// How to show the result
     #[arg(long, value_name = "FORMAT", default_value = "text", conflicts_with = "show_capabilities")]
@@ -42,8 +51,7 @@ pub(crate) struct InspectArgs {
 
 impl InspectArgs {
     pub(crate) fn run(&self) -> anyhow::Result<ExitAnswer> {
-        let loaded = self.policy.find([&self.dir]).and_then(|policy| LoadedSkill::load(&self.dir, &policy));
-        let skill = match loaded {
+        let skill = match self.load() {
             Ok(skill) => skill,
             Err(Refusal::Load(error) | Refusal::Policy(error)) => {
                 output::message(&render::load_error(&error));
@@ -59,11 +67,24 @@ impl InspectArgs {
     }
 }
 
+impl InspectArgs {
+    fn load(&self) -> Result<LoadedSkill, Refusal> {
+        let target = SkillTarget::find(&self.skill, None)?;
+        let policy = self.policy.find([&target.folder])?;
+        let mut choice = LoadChoice::default();
+        choice.manifest.clone_from(&self.manifest);
+        choice.installed = target.installed;
+        choice.workspace = self.workspace.as_deref().map(workspace).transpose()?;
+        LoadedSkill::load_with(&target.folder, &choice, &policy)
+    }
+}
+
 /// Paths as they are here.
 fn as_json(skill: &LoadedSkill) -> anyhow::Result<Value> {
     let mut value = serde_json::to_value(skill.manifest().with_absolute_paths(skill.places()))?;
     if let Some(object) = value.as_object_mut() {
         object.insert("resolved".to_owned(), json!(resolved(skill)));
+        object.insert("permissions_from".to_owned(), json!(skill.origin().as_str()));
         if skill.policy().is_some() {
             object.insert("narrowed_by_policy".to_owned(), json!(skill.changes()));
         }
@@ -112,6 +133,8 @@ fn as_text(loaded: &LoadedSkill) -> String {
     let mut page = PermissionPage(format!("{BOLD}{} {}{RESET}", skill.name, skill.version));
     let description = skill.description.as_ref().map_or(String::new(), |text| format!(": {}", visible(text)));
     let _ = writeln!(page.0, "{description}");
+    page.line("by", &loaded.origin().to_string());
+    loaded.remark().into_iter().for_each(|remark| page.line("", remark));
 
     // No `..`: a new permission does not compile until it is shown.
     let PermissionSet {

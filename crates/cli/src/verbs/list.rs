@@ -4,14 +4,14 @@ use std::fmt::Write as _;
 
 use clap::Args;
 use skillsandbox_run::resolve_grants;
-use skillsandbox_store::{LockEntry, PermissionSet};
+use skillsandbox_store::{LockEntry, PermissionSet, RunStanding};
 
 use super::installing::StoreArgs;
 use crate::args::OutputFormat;
 use crate::output::{self, ExitAnswer, visible};
-use crate::style::{GREEN, RESET, YELLOW};
+use crate::style::{GREEN, RED, RESET, YELLOW};
 
-/// List installed skills: version, verdict, source, and what they declare
+/// List installed skills: version, verdict, source, what they declare, and how they run
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   skillsandbox list
@@ -39,6 +39,7 @@ impl ListArgs {
             for entry in entries {
                 let mut value = serde_json::to_value(entry)?;
                 if let Some(object) = value.as_object_mut() {
+                    object.insert("runs".to_owned(), serde_json::to_value(store.run_standing(entry))?);
                     object.insert("leads_to".to_owned(), serde_json::to_value(resolved(entry))?);
                 }
                 shown.push(value);
@@ -64,6 +65,16 @@ impl ListArgs {
             );
             let declared = entry.permissions.as_ref().map(PermissionSet::summary);
             let _ = writeln!(text, "        {}", visible(&declared.unwrap_or_else(|| "unknown".to_owned())));
+            let standing = store.run_standing(entry);
+            let (colour, reset) = match &standing {
+                RunStanding::Changed { .. } | RunStanding::Refused { .. } => {
+                    (format!("{RED}"), format!("{RESET}"))
+                }
+                RunStanding::Skill | RunStanding::User { .. } | RunStanding::Defaults | RunStanding::Text => {
+                    Default::default()
+                }
+            };
+            let _ = writeln!(text, "        {colour}{}{reset}", visible(&standing.to_string()));
             for led in resolved(entry) {
                 let _ = writeln!(text, "        {}", visible(&led.to_string()));
             }

@@ -5,13 +5,14 @@ use std::path::PathBuf;
 
 use clap::Args;
 use skillsandbox_run::{
-    Job, LoadChoice, LoadedSkill, PersonGrants, Refusal, RunRequest, ScanAdmission, SkillCall, UserPolicy,
-    read_parameters, refuse_unloaded, run_skill,
+    Job, LoadChoice, LoadedSkill, ManifestOrigin, PersonGrants, Refusal, RunRequest, RunStatus,
+    ScanAdmission, SkillCall, UserPolicy, read_parameters, refuse_unloaded, run_skill,
 };
 
 use super::running::flags::RunFlags;
 use super::running::grants::{GrantFlags, NarrowFlags};
 use super::running::{self, skill_target::SkillTarget};
+use crate::args::OutputFormat;
 use crate::output::{ExitAnswer, message, visible};
 
 /// What the history calls it.
@@ -93,6 +94,7 @@ impl RunArgs {
         choice.installed = target.installed;
         choice.workspace = self.grants.workspace()?;
         choice.grants = grants;
+        choice.path_base = std::env::current_dir().ok();
         let skill = LoadedSkill::load_with(&target.folder, &choice, &policy)?;
         skill.remark().into_iter().for_each(|remark| message(&visible(remark)));
         Ok(skill)
@@ -132,9 +134,18 @@ impl RunArgs {
             Ok(history) => history,
             Err(error) => return Ok(Err(error)),
         };
-        Ok(running::run(&self.flags, VERB, |options| {
+        let mut lacks_something = false;
+        let answer = running::run(&self.flags, VERB, |options| {
             let adjust = |job: &mut Job| self.flags.apply(job, kept.as_ref());
-            run_skill(skill, &call, admission, history.as_ref(), adjust, options)
-        }))
+            let report = run_skill(skill, &call, admission, history.as_ref(), adjust, options);
+            lacks_something =
+                report.ended.is_ok() && (report.status() != RunStatus::Success || !report.denials.is_empty());
+            report
+        });
+        let is_told = self.flags.format == OutputFormat::Text && !self.flags.quiet;
+        if lacks_something && is_told && *skill.origin() == ManifestOrigin::Defaults {
+            message("it ran with safe defaults; `skillsandbox learn` finds out what it needs");
+        }
+        Ok(answer)
     }
 }

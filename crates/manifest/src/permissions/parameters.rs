@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::filesystem::FileAccess;
 use crate::parameters::Parameter;
 
 /// A value that a skill takes, with the rules that a caller is held to. What it is for is not among them.
@@ -15,6 +16,9 @@ pub struct ParameterRule {
     /// Its type.
     #[serde(rename = "type")]
     pub kind: String,
+    /// What a run may do with a path: `read` or `write`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub access: Option<String>,
     /// Whether it must be given.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub required: bool,
@@ -49,6 +53,7 @@ impl ParameterRule {
         let Parameter {
             name,
             kind,
+            access,
             description: _,
             required,
             secret,
@@ -63,6 +68,7 @@ impl ParameterRule {
         Self {
             name: name.value.clone(),
             kind: kind.as_str().to_owned(),
+            access: access.map(|access| word_of(access).to_owned()),
             required: *required,
             secret: *secret,
             default: default.as_ref().map(ToString::to_string),
@@ -81,6 +87,7 @@ impl ParameterRule {
         let Self {
             name,
             kind,
+            access,
             required: _, // whether a caller must give it widens nothing
             secret,
             default,
@@ -93,6 +100,7 @@ impl ParameterRule {
         } = self;
         *name == other.name
             && *kind == other.kind
+            && (*access == other.access || access.as_deref() == Some(word_of(FileAccess::Write)))
             && (!secret || other.secret)
             && (other.default.is_none() || *default == other.default)
             && (pattern.is_none() || *pattern == other.pattern)
@@ -102,6 +110,13 @@ impl ParameterRule {
             && at_most(*max, other.max)
             && (one_of.is_empty()
                 || !other.one_of.is_empty() && other.one_of.iter().all(|value| one_of.contains(value)))
+    }
+}
+
+fn word_of(access: FileAccess) -> &'static str {
+    match access {
+        FileAccess::Read => "read",
+        FileAccess::Write => "write",
     }
 }
 
@@ -117,9 +132,24 @@ fn at_most<T: PartialOrd>(mine: Option<T>, other: Option<T>) -> bool {
 
 impl fmt::Display for ParameterRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { name, kind, required, secret, default, pattern, min_length, max_length, min, max, one_of } =
-            self;
+        let Self {
+            name,
+            kind,
+            access,
+            required,
+            secret,
+            default,
+            pattern,
+            min_length,
+            max_length,
+            min,
+            max,
+            one_of,
+        } = self;
         write!(f, "{name}: {kind}")?;
+        if let Some(access) = access {
+            write!(f, " to {access}")?;
+        }
         for (holds, word) in [(*required, "required"), (*secret, "secret")] {
             if holds {
                 write!(f, ", {word}")?;

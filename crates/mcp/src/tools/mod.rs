@@ -177,7 +177,7 @@ impl ToolContext {
 
     /// Loads a skill under the user's policy.
     pub(crate) fn load_found(&self, found: &FoundSkill) -> Result<LoadedSkill, Refusal> {
-        LoadedSkill::load(&found.folder, &self.policy(found)?)
+        self.roots.load(&found.folder, &self.policy(found)?)
     }
 
     /// Refuses a skill that was swapped for a link since it was found.
@@ -250,6 +250,13 @@ pub(crate) fn cure(refusal: &Refusal) -> &'static str {
         }
         Refusal::NotFound(_) | Refusal::NotExecutable(_) => {
             "a person has to install the program, or correct entrypoint.command in skillsandbox.yaml"
+        }
+        Refusal::ChangedOnDisk { .. } => {
+            "a person has to look at what changed it: `skillsandbox audit` and `skillsandbox update`. Do not run it another way"
+        }
+        Refusal::NoCommand { .. } => "call again with the command and its arguments as args",
+        Refusal::NoWorkspace { .. } | Refusal::Workspace { .. } => {
+            "a person has to start the server with another --workspace"
         }
         Refusal::Stopped => "call again if it should run after all",
         Refusal::Arguments(_) => "call again with other args",

@@ -15,7 +15,6 @@ use skillsandbox_run::{
 use skillsandbox_tracer::{AttackClass, Event, EventSink};
 
 use super::explain::{ReportedViolation, WHO};
-use super::skills::resolved;
 use super::{RUN_SKILL, ToolContext, arguments, cure, refused, why};
 use crate::answer::{ToolAnswer, ToolProblem, line, quotation, quoted};
 use crate::trace_folder::TraceFolder;
@@ -38,7 +37,8 @@ pub(crate) struct RunSkill {
     /// Values for the parameters that the skill declares, by name.
     #[serde(default)]
     parameters: Map<String, Value>,
-    /// Arguments for the skill's command, after those its manifest gives it. No shell reads them.
+    /// Arguments for the skill's command, after those its manifest gives it; for a skill without an entrypoint, the command and its
+    /// arguments, such as ["python3", "scripts/fill.py", "in.pdf"]. No shell reads them.
     #[serde(default)]
     args: Vec<String>,
 }
@@ -235,7 +235,7 @@ pub(crate) fn run(
 fn kept_from_it(context: &ToolContext, skill: &LoadedSkill) -> Result<Kept, (Refusal, PathBuf)> {
     let folder = skill.folder();
     let (mut kept, mut judged) = (Vec::new(), Vec::new());
-    for grant in resolved(&skill.manifest().filesystem().write, skill.places()) {
+    for grant in skill.write_grants() {
         let real = match skillsandbox_path_policy::real_path(&grant) {
             Ok(real) => real,
             Err(source) => return Err((Refusal::Folder { path: grant.clone(), source }, grant)),

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use skillsandbox_manifest::{GrantBases, GrantPath, LoadError, Manifest, Spanned};
+use skillsandbox_run::{LoadedSkill, Refusal};
 
 use super::{OneSkill, ToolContext, arguments, cure, refused, why};
 use crate::answer::{ToolAnswer, ToolProblem, line, quotation, quoted};
@@ -64,8 +65,13 @@ struct ListedSkill {
     skill: String,
     /// Its folder.
     path: String,
-    /// Whether its manifest is valid.
+    /// Whether it could be loaded, and its manifest is valid.
     valid: bool,
+    /// Where its permissions come from: `skill` (its own manifest), `user` (one that the user wrote for it), `defaults` (no manifest: its own
+    /// folder read-only and nothing else); null where it is not valid.
+    permissions_from: Option<String>,
+    /// Whether `args` of `run_skill` are the whole command, because its manifest has no entrypoint.
+    args_are_command: bool,
     /// What its manifest calls it: its author's words.
     name: Option<String>,
     version: Option<String>,
@@ -78,10 +84,11 @@ struct ListedSkill {
 }
 
 impl ListedSkill {
-    fn of(found: &FoundSkill) -> Self {
-        let manifest = Manifest::load(&found.folder).ok();
-        let skill = manifest.as_ref().map(Manifest::skill);
-        let declared = manifest.as_ref().map_or(&[][..], Manifest::parameters);
+    fn of(context: &ToolContext, found: &FoundSkill) -> Self {
+        let loaded = context.load_found(found).ok();
+        let manifest = loaded.as_ref().map(LoadedSkill::manifest);
+        let skill = manifest.map(Manifest::skill);
+        let declared = manifest.map_or(&[][..], Manifest::parameters);
         let (mut parameters, mut room) = (Vec::new(), MOST_PARAMETER_BYTES);
         for parameter in declared {
             let value = json!(parameter);
@@ -97,6 +104,8 @@ impl ListedSkill {
             path: found.folder.display().to_string(),
             skill: found.name.clone(),
             valid: manifest.is_some(),
+            permissions_from: loaded.as_ref().map(|skill| skill.origin().as_str().to_owned()),
+            args_are_command: manifest.is_some_and(|manifest| manifest.entrypoint().is_none()),
             name: skill.map(|skill| text(&skill.name.value)),
             version: skill.map(|skill| text(&skill.version.value)),
             description: skill.and_then(|skill| Some(text(&skill.description.as_ref()?.value))),
@@ -111,10 +120,13 @@ impl ListedSkill {
             (Some(name), Some(version)) => {
                 let _ = write!(text, " ({} {})", quoted(name), quoted(version));
             }
-            _ => text.push_str(": its manifest is not valid; validate_skill says why"),
+            _ => text.push_str(": it cannot be used; validate_skill says why"),
         }
         if let Some(description) = &self.description {
             let _ = write!(text, ": {}", quoted(description));
+        }
+        if self.args_are_command {
+            text.push_str("\n    without an entrypoint: args are the command");
         }
         for parameter in &self.parameters {
             let value = |key: &str| parameter.get(key).and_then(Value::as_str).unwrap_or_default();
@@ -145,7 +157,7 @@ pub(crate) fn list(context: &ToolContext, given: Map<String, Value>) -> Result<T
     };
     let (mut skills, mut room) = (Vec::new(), MOST_LISTED_BYTES);
     for found in list.skills.iter().skip(start).take(limit) {
-        let skill = ListedSkill::of(found);
+        let skill = ListedSkill::of(context, found);
         let size = json!(skill).to_string().len();
         // The first is always told, whatever it takes: its size is bounded by itself.
         if size > room && !skills.is_empty() {
@@ -246,15 +258,16 @@ pub(crate) fn validate(context: &ToolContext, given: Map<String, Value>) -> Resu
         more: 0,
         error: None,
     };
-    let text = match Manifest::load(&found.folder) {
-        Ok(manifest) => {
-            let identity = manifest.skill();
+    let text = match context.load_found(&found) {
+        Ok(loaded) => {
+            let identity = loaded.manifest().skill();
             validity.valid = true;
             validity.name = Some(identity.name.value.clone());
             validity.version = Some(identity.version.value.clone());
-            format!("valid: {} {}", line(&identity.name), line(&identity.version))
+            let origin = line(&loaded.origin().to_string());
+            format!("valid: {} {}, by {origin}", line(&identity.name), line(&identity.version))
         }
-        Err(LoadError::Invalid { invalid, .. }) => {
+        Err(Refusal::Load(LoadError::Invalid { invalid, .. })) => {
             let mut text = "not valid; a person has to correct skillsandbox.yaml:".to_owned();
             for mistake in &invalid.diagnostics {
                 let _ = write!(text, "\n- line {}: {}", mistake.line, line(&mistake.message));
@@ -287,6 +300,8 @@ pub(crate) struct SkillInspection {
     skill: String,
     /// Its folder.
     path: String,
+    /// Where its permissions come from: `skill`, `user` or `defaults`.
+    permissions_from: String,
     /// The manifest with every default filled in and every path resolved, narrowed by the user's policy.
     manifest: Map<String, Value>,
     /// What the user's policy took away.
@@ -313,6 +328,7 @@ pub(crate) fn inspect(context: &ToolContext, given: Map<String, Value>) -> Resul
     let inspection = SkillInspection {
         skill: loaded.found.name.clone(),
         path: loaded.skill.folder().display().to_string(),
+        permissions_from: loaded.skill.origin().as_str().to_owned(),
         manifest: object(value).unwrap_or_default(),
         narrowed_by_policy: loaded
             .skill

@@ -11,7 +11,8 @@ use serde_json::{Value, json};
 use skillsandbox_run::{AddressPin, ConfinedGit, UserPolicy};
 use skillsandbox_scanner::ScanVerdict;
 use skillsandbox_store::{
-    Approval, Error, InstallOutcome, InstallResult, PermissionDiff, SkillSource, Store, StoreLayout,
+    Approval, Error, InstallOutcome, InstallResult, OwnManifest, PermissionDiff, SkillSource, Store,
+    StoreLayout,
 };
 
 use crate::args::OutputFormat;
@@ -178,8 +179,42 @@ pub(super) fn tell(
     if let Some(diff) = outcome.diff.as_ref().filter(|_| there) {
         message(differences(diff).trim_end());
     }
+    if let Some(own) = outcome.own_manifest.as_ref().filter(|_| there) {
+        tell_own_manifest(own);
+    }
     message(&format!("report: {}", visible(&outcome.page.display().to_string())));
     Ok(answer)
+}
+
+/// How the user's own manifest goes with the version that is there now.
+fn tell_own_manifest(own: &OwnManifest) {
+    let path = visible(&own.path.display().to_string());
+    if own.moved {
+        message(&format!(
+            "{YELLOW}a manifest that was put into its folder by hand was moved{RESET} to your own manifests: {path}"
+        ));
+    }
+    for name in &own.gone {
+        message(&format!(
+            "  {YELLOW}{path} names {}, which this version does not have{RESET}",
+            visible(name)
+        ));
+    }
+    if let Some(diff) = &own.differences {
+        message(&format!("this version has a manifest of its own; yours goes before it: {path}"));
+        let differences = differences(diff);
+        if differences.is_empty() {
+            message("  both allow the same: yours can be removed");
+        } else {
+            message(&format!(
+                "  its own wants more (+) and less (-) than yours:\n{}",
+                differences.trim_end()
+            ));
+        }
+    }
+    if own.gone.is_empty() && own.differences.is_none() && !own.moved {
+        message(&format!("your own manifest stays: {path}"));
+    }
 }
 
 fn as_json(outcome: &InstallResult, policy: &UserPolicy) -> Value {
@@ -195,6 +230,7 @@ fn as_json(outcome: &InstallResult, policy: &UserPolicy) -> Value {
         "done": done,
         "page": outcome.page,
         "permissions": outcome.diff,
+        "own_manifest": outcome.own_manifest,
         "report": report_json(&outcome.report, policy),
     })
 }

@@ -61,9 +61,7 @@ pub(crate) struct NarrowFlags {
 impl GrantFlags {
     /// The folder to work in, judged.
     pub(crate) fn workspace(&self) -> Result<Option<Workspace>, skillsandbox_run::Refusal> {
-        let Some(named) = &self.workspace else { return Ok(None) };
-        let (folder, access) = split_access(named);
-        Workspace::new(&folder, access).map(Some)
+        self.workspace.as_deref().map(workspace).transpose()
     }
 
     /// What is added to a skill's manifest, and what is taken away.
@@ -136,6 +134,12 @@ fn absolute(path: &Path) -> anyhow::Result<PathBuf> {
 
 fn absolute_paths(paths: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     paths.iter().map(|path| absolute(path)).collect()
+}
+
+/// The folder of `DIR` or `DIR:ro`, judged.
+pub(in crate::verbs) fn workspace(named: &Path) -> Result<Workspace, skillsandbox_run::Refusal> {
+    let (folder, access) = split_access(named);
+    Workspace::new(&folder, access)
 }
 
 /// `DIR` or `DIR:ro`.
