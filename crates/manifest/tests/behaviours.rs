@@ -5,8 +5,8 @@
 
 use serde_json::json;
 use skillsandbox_manifest::{
-    Code, Destination, FileAccess, GrantBases, Invalid, Manifest, Policy, Protocol, Resolver, Runtime,
-    SyscallProfile,
+    Code, Destination, FileAccess, GrantBases, Invalid, Manifest, PermissionSet, Policy, Protocol, Resolver,
+    Runtime, SyscallProfile,
 };
 
 /// A manifest with the least it needs, and `body` added.
@@ -538,4 +538,90 @@ fn row_132_a_secret_never_appears_in_a_failure() {
     let long = "x".repeat(100_000);
     let error = manifest.validate_parameters(&json!({ "city": long })).unwrap_err();
     assert!(error.to_json().to_string().len() < 2_000);
+}
+
+#[test]
+fn a_parameter_may_be_a_path_that_is_read_or_written() {
+    let manifest = parse(
+        "parameters: [{ name: in, type: path, required: true }, { name: out, type: path, access: write, pattern: '\\.pdf$' }]",
+    )
+    .unwrap();
+    let access: Vec<_> = manifest.parameters().iter().map(|parameter| parameter.access).collect();
+    assert_eq!(access, [Some(FileAccess::Read), Some(FileAccess::Write)]);
+    assert!(manifest.validate_parameters(&json!({ "in": "a.txt", "out": "b.pdf" })).is_ok());
+    for wrong in [json!({ "in": 5 }), json!({ "in": "a", "out": "b.txt" }), json!({ "out": "b.pdf" })] {
+        assert!(manifest.validate_parameters(&wrong).is_err(), "{wrong}");
+    }
+    assert_eq!(Manifest::parse(&manifest.to_yaml()).unwrap(), manifest);
+    for wrong in [
+        "{ name: a, type: string, access: read }",
+        "{ name: a, type: path, access: execute }",
+        "{ name: a, type: path, default: .env }",
+        "{ name: a, type: path, min: 1 }",
+    ] {
+        assert!(parse(&format!("parameters: [{wrong}]")).is_err(), "{wrong}");
+    }
+    // To write what was only read is more.
+    let set = |access: &str| {
+        let manifest = parse(&format!("parameters: [{{ name: a, type: path, access: {access} }}]")).unwrap();
+        PermissionSet::declared(Some(&manifest), None)
+    };
+    assert!(set("read").compare(&set("write")).widens() && !set("write").compare(&set("read")).widens());
+}
+
+#[test]
+fn the_workspace_is_a_base_of_grants_and_names_no_place_without_one() {
+    let manifest =
+        parse("permissions: { filesystem: { read: ['${WORKSPACE}'], write: ['${WORKSPACE}/out'] } }")
+            .unwrap();
+    assert_eq!(manifest.workspace_need().map(ToString::to_string).as_deref(), Some("${WORKSPACE}"));
+    let here = places().with_workspace("/work");
+    let [read, write] = [&manifest.filesystem().read[0], &manifest.filesystem().write[0]];
+    assert_eq!(read.resolve(&here).to_str(), Some("/work"));
+    assert_eq!(write.resolve(&here).to_str(), Some("/work/out"));
+    assert!(!write.resolve(&places()).is_absolute());
+    let files = manifest.filesystem();
+    assert_eq!(files.access("/work/out/x".as_ref(), &here), Some(FileAccess::Write));
+    assert_eq!(files.access("/work/out/x".as_ref(), &places()), None);
+    assert_eq!(Manifest::parse(&manifest.to_yaml()).unwrap(), manifest);
+    // A policy narrows it by where it is; one that names it itself bounds nothing without one.
+    let policy = |text: &str| Policy::parse(text).unwrap();
+    let narrow = |policy: &Policy, places: &GrantBases| policy.narrow(&manifest, places).manifest;
+    let elsewhere = policy("permissions: { filesystem: { read: [/data] } }");
+    assert!(narrow(&elsewhere, &here).filesystem().write.is_empty());
+    assert!(narrow(&elsewhere, &here).filesystem().read.is_empty());
+    let own = policy(
+        "permissions: { filesystem: { read: ['${WORKSPACE}'], write: ['${WORKSPACE}'], forbidden: ['${WORKSPACE}/.env'] } }",
+    );
+    assert_eq!(narrow(&own, &here).filesystem().write.len(), 1);
+    assert_eq!(own.read_ceiling(&places()), Some(Vec::new()));
+    let forbidden = parse("permissions: { filesystem: { forbidden: ['${WORKSPACE}/x'] } }").unwrap();
+    assert_eq!(forbidden.workspace_need(), None, "what is not there needs not be forbidden");
+    for (part, needed) in [
+        ("entrypoint: { command: '${WORKSPACE}/run' }", true),
+        ("permissions: { commands: { allow: ['${WORKSPACE}/run'] } }", true),
+        ("permissions: { commands: { allow: [sh] } }", false),
+    ] {
+        let manifest = Manifest::parse(&format!("skill: {{ name: a, version: '1' }}\n{part}\n")).unwrap();
+        assert_eq!(manifest.workspace_need().is_some(), needed, "{part}");
+    }
+}
+
+#[test]
+fn safe_defaults_grant_nothing_but_two_variables() {
+    let manifest = Manifest::safe_defaults("notes", "1").unwrap();
+    let set = PermissionSet::declared(Some(&manifest), None);
+    assert_eq!(
+        (set.env_vars.as_slice(), set.entrypoint),
+        (&["LANG".to_owned(), "PATH".to_owned()][..], None)
+    );
+    assert!(
+        set.network.is_empty() && set.read.is_empty() && set.write.is_empty() && set.unix_sockets.is_empty()
+    );
+    let empty = Manifest::parse("skill: { name: notes, version: '1' }\n").unwrap();
+    assert_eq!(manifest.resources(), empty.resources());
+    assert_eq!(manifest.syscall_profile(), empty.syscall_profile());
+    for (name, version) in [("", "1"), ("../x", "1"), ("a", ""), ("a", "1\n2")] {
+        assert!(Manifest::safe_defaults(name, version).is_err(), "{name:?} {version:?}");
+    }
 }

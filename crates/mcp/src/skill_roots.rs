@@ -53,7 +53,8 @@ impl SkillRoots {
         for root in &settings.roots {
             let policy = PathPolicy::builder().root(root).read_only().build()?;
             // What judges skills, and what is written about them, is not theirs to show or to name.
-            for own in user_folders::state().into_iter().chain(user_folders::policy_file()) {
+            let own = [user_folders::state(), user_folders::policy_file(), user_folders::manifests()];
+            for own in own.into_iter().flatten() {
                 let own = skillsandbox_path_policy::real_path(&own).unwrap_or(own);
                 if policy.root().starts_with(&own) || own.starts_with(policy.root()) {
                     let path = root.clone();

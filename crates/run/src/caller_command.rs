@@ -9,7 +9,8 @@ use crate::refusal::Refusal;
 const MAX_SCRIPTS: usize = 10;
 
 /// The program and its arguments: the caller's words. A first word that names a file of the skill's folder is that file. Where the run starts
-/// elsewhere, so is the first argument of an interpreter (`python3 scripts/fill.py`), unless there is a file of this name there.
+/// elsewhere, so is the first argument of an interpreter that names one (`python3 scripts/fill.py`): what is run is the skill's, whatever lies
+/// in the workspace.
 pub(crate) fn of_words(
     words: &[OsString],
     folder: &Path,
@@ -19,12 +20,15 @@ pub(crate) fn of_words(
         return Err(Refusal::NoCommand { scripts: scripts(folder) });
     };
     let mut arguments = arguments.to_vec();
-    if let Some(file) = file_of(program, folder) {
+    let is_path = |word: &OsStr| word.as_encoded_bytes().contains(&b'/');
+    // A bare name is looked for in PATH; `./name` is the file.
+    if let Some(file) = file_of(program, folder).filter(|_| is_path(program)) {
         return Ok((file, arguments));
     }
+    let is_option = |word: &OsString| word.as_encoded_bytes().starts_with(b"-");
     if workdir != folder
-        && let Some(first) = arguments.first_mut()
-        && !workdir.join(&*first).exists()
+        && let Some(first) = arguments.iter_mut().find(|word| !is_option(word))
+        && is_path(first)
         && let Some(file) = file_of(first, folder)
     {
         *first = file;
@@ -32,14 +36,19 @@ pub(crate) fn of_words(
     Ok((program.clone(), arguments))
 }
 
+/// An argument of the manifest's own: where the run starts elsewhere than in the skill's folder, one that names a file of that is the file.
+pub(crate) fn of_manifest(argument: &str, folder: &Path, workdir: &Path) -> OsString {
+    let word = OsStr::new(argument);
+    let elsewhere = workdir != folder;
+    file_of(word, folder).filter(|_| elsewhere).unwrap_or_else(|| word.to_owned())
+}
+
 /// The file of a skill that a word names by a path below its folder.
 fn file_of(word: &OsStr, folder: &Path) -> Option<OsString> {
     let path = Path::new(word);
     let below = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
-    // A bare name is looked for in PATH; `./name` is the file.
-    let is_path = word.as_encoded_bytes().contains(&b'/');
     let file = folder.join(path);
-    (is_path && path.components().all(below) && file.is_file()).then(|| file.into_os_string())
+    (path.components().all(below) && file.is_file()).then(|| file.into_os_string())
 }
 
 /// The files of a skill that a person may want to run, by their paths.

@@ -75,6 +75,7 @@ impl From<&Refusal> for RunFailure {
             Refusal::Folder { .. } => "UNUSABLE_FOLDER",
             Refusal::NoHome => "NO_HOME",
             Refusal::PolicyInSkill(_) => "POLICY_IN_SKILL",
+            Refusal::NotASkill(_) => "NOT_A_SKILL",
             Refusal::ForeignManifest { .. } => "FOREIGN_MANIFEST",
             Refusal::UserManifest(_) => "UNUSABLE_USER_MANIFEST",
             Refusal::NotInstalled { .. } => "NOT_INSTALLED",

@@ -5,6 +5,7 @@ use std::path::Path;
 use skillsandbox_manifest::{LoadError, Manifest, SkillDoc};
 
 use crate::manifest_origin::{LoadChoice, ManifestOrigin};
+use crate::private_place::private_place;
 use crate::reach::real_path;
 use crate::refusal::Refusal;
 use crate::user_manifests::UserManifests;
@@ -23,6 +24,7 @@ impl FoundManifest {
     /// The first that there is of: the file that the person names, the user's own, the skill's own, safe defaults.
     pub(crate) fn find(folder: &Path, choice: &LoadChoice) -> Result<Self, Refusal> {
         if let Some(file) = &choice.manifest {
+            check_skill(folder, choice)?;
             check_own_word(file, folder)?;
             let manifest = Manifest::load_file(file)?;
             return Ok(Self { manifest, origin: ManifestOrigin::File(file.clone()), remark: None });
@@ -38,6 +40,7 @@ impl FoundManifest {
         };
         let identity = SkillKey::of(folder, choice)?;
         if let Some(users) = UserManifests::open()?.find(&identity.name, &identity.source)? {
+            check_skill(folder, choice)?;
             let manifest = Manifest::parse_file(&users.path, &users.text)?;
             let remark = (users.digest != skill_digest(folder)?).then(|| {
                 format!(
@@ -50,6 +53,7 @@ impl FoundManifest {
         Ok(match own? {
             Some(manifest) => Self { manifest, origin: ManifestOrigin::Skill, remark: None },
             None => {
+                check_skill(folder, choice)?;
                 let version = identity.version.as_deref().unwrap_or(UNKNOWN_VERSION);
                 let defaults = Manifest::safe_defaults(&identity.manifest_name(), version)
                     .or_else(|_| Manifest::safe_defaults(&identity.manifest_name(), UNKNOWN_VERSION))
@@ -117,6 +121,22 @@ fn plain_name(text: &str) -> String {
     let name: String = text.trim().chars().take(64).map(plain).collect();
     let name = name.trim_matches(['-', '_']);
     if name.is_empty() { "skill".to_owned() } else { name.to_owned() }
+}
+
+/// Refuses a folder that does not say itself that it is a skill, and one that holds more than a skill: a run reads all of it.
+fn check_skill(folder: &Path, choice: &LoadChoice) -> Result<(), Refusal> {
+    // One that is installed is what was judged to be a skill then, or is refused for what changed.
+    if choice.installed.is_some() {
+        return Ok(());
+    }
+    let has = |name: &str| folder.join(name).symlink_metadata().is_ok_and(|found| found.is_file());
+    if !has(SkillDoc::FILE_NAME) && !has(Manifest::FILE_NAME) {
+        return Err(Refusal::NotASkill(folder.to_owned()));
+    }
+    match private_place(folder) {
+        Some(why) => Err(Refusal::Ungrantable { what: folder.display().to_string(), why }),
+        None => Ok(()),
+    }
 }
 
 /// Refuses a manifest that a skill or a run could have written, though a person names it.

@@ -46,6 +46,8 @@ mod judged {
 
     use crate::job::{Job, NewFile};
     use crate::private_place::private_place;
+    use crate::resolved_grants::follow;
+    use crate::written_places;
 
     pub(super) fn word(access: FileAccess) -> &'static str {
         match access {
@@ -67,6 +69,16 @@ mod judged {
             FileAccess::Write => AccessKind::Write,
         };
         let real = policy.resolve(value, kind).map_err(|denial| denial.to_string())?;
+        // A link in it may be the work of the skill's author, or of an earlier run.
+        let earlier = written_places::all().map_err(|refusal| refusal.to_string())?;
+        let untrusted = [job.untrusted.as_slice(), &earlier].concat();
+        let (refused, leads_to) = follow(&policy.root().join(value), &untrusted);
+        if let Some(why) = refused {
+            return Err(why);
+        }
+        if leads_to.as_ref() != Some(&real) {
+            return Err("it leads elsewhere than it did a moment ago".to_owned());
+        }
         if let Some(why) = private_place(&real) {
             return Err(why);
         }

@@ -33,6 +33,9 @@ pub enum Refusal {
     /// The policy that should judge the skill lies in it.
     #[error("the policy {} lies in the skill that it would judge; keep it outside of every skill", .0.display())]
     PolicyInSkill(PathBuf),
+    /// The folder has neither a document nor a manifest.
+    #[error("{}: this is not a skill: there is neither a SKILL.md nor a skillsandbox.yaml in it", .0.display())]
+    NotASkill(PathBuf),
     /// The manifest that was named lies where the skill, or a run, could have written it.
     #[error("{}: {why}; keep manifests outside of every skill and of every place that a run may write", path.display())]
     ForeignManifest {

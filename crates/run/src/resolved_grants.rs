@@ -112,14 +112,15 @@ impl FileReach {
     }
 }
 
+/// Why the links on the way to a path are not followed, and where it leads.
 #[cfg(target_os = "linux")]
-fn follow(path: &Path, untrusted: &[UntrustedPlace]) -> (Option<String>, Option<PathBuf>) {
+pub(crate) fn follow(path: &Path, untrusted: &[UntrustedPlace]) -> (Option<String>, Option<PathBuf>) {
     let untrusted: Vec<_> = untrusted.iter().map(crate::native::untrusted_folder).collect();
     let (allowed, resolved) = skillsandbox_enforcer::follow_links(path, &untrusted);
     (allowed.err().map(|error| error.to_string()), resolved)
 }
 
 #[cfg(not(target_os = "linux"))]
-fn follow(path: &Path, _: &[UntrustedPlace]) -> (Option<String>, Option<PathBuf>) {
+pub(crate) fn follow(path: &Path, _: &[UntrustedPlace]) -> (Option<String>, Option<PathBuf>) {
     (None, Some(real_path(path)))
 }

@@ -275,7 +275,8 @@ impl LoadedSkill {
     /// What is executed: the entrypoint with the caller's arguments, or the caller's command.
     fn command(&self, call: &SkillCall, workdir: &Path) -> Result<(OsString, Vec<OsString>), Refusal> {
         if let Some(entrypoint) = self.manifest.entrypoint() {
-            let own = entrypoint.args.iter().map(|argument| argument.value.clone().into());
+            let own = entrypoint.args.iter();
+            let own = own.map(|argument| caller_command::of_manifest(&argument.value, &self.folder, workdir));
             let arguments = own.chain(call.arguments.iter().cloned()).collect();
             return Ok((self.program(&entrypoint.command), arguments));
         }

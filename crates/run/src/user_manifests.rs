@@ -280,3 +280,109 @@ fn replace(path: &Path, text: &str) -> io::Result<()> {
     }
     written
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+    use super::*;
+
+    const TEXT: &str = "skill: { name: notes, version: '1' }\n";
+
+    fn manifests(folder: &tempfile::TempDir) -> UserManifests {
+        UserManifests { folder: folder.path().canonicalize().unwrap().join("manifests") }
+    }
+
+    #[test]
+    fn one_is_found_for_its_name_and_source_and_no_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let manifests = manifests(&folder);
+        assert_eq!(manifests.find("notes", "local:/a").unwrap(), None);
+        let path = manifests.write("notes", "local:/a", "d1", TEXT).unwrap();
+        let found = manifests.find("notes", "local:/a").unwrap().unwrap();
+        assert_eq!((found.path, found.text.as_str(), found.digest.as_str()), (path.clone(), TEXT, "d1"));
+        assert_eq!(manifests.find("notes", "local:/b").unwrap(), None);
+        assert_eq!(manifests.find("note", "local:/a").unwrap(), None);
+        // Another skill of this name has its own, and neither takes the other's place.
+        let other = manifests.write("notes", "local:/b", "d2", "other").unwrap();
+        assert_ne!(path, other);
+        manifests.write("notes", "local:/a", "d3", "again").unwrap();
+        assert_eq!(manifests.find("notes", "local:/a").unwrap().unwrap().text, "again");
+        assert_eq!(manifests.find("notes", "local:/b").unwrap().unwrap().text, "other");
+    }
+
+    #[test]
+    fn only_the_user_can_read_or_change_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let manifests = manifests(&folder);
+        let path = manifests.write("notes", "s", "d", TEXT).unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        let own = path.parent().unwrap();
+        assert_eq!((mode(&path), mode(own), mode(manifests.folder())), (0o600, 0o700, 0o700));
+        // No draft is left behind.
+        assert_eq!(fs::read_dir(own).unwrap().count(), 2);
+        for place in [path.as_path(), own, manifests.folder(), &own.join(FOR)] {
+            let before = mode(place);
+            for shared in [before | 0o020, before | 0o002] {
+                fs::set_permissions(place, fs::Permissions::from_mode(shared)).unwrap();
+                let found = manifests.find("notes", "s");
+                assert!(
+                    matches!(found, Err(UserManifestError::Unsafe { .. })),
+                    "{}: {found:?}",
+                    place.display()
+                );
+            }
+            fs::set_permissions(place, fs::Permissions::from_mode(before)).unwrap();
+        }
+        assert!(manifests.find("notes", "s").unwrap().is_some());
+    }
+
+    #[test]
+    fn no_link_pipe_or_name_leads_elsewhere() {
+        let folder = tempfile::tempdir().unwrap();
+        let manifests = manifests(&folder);
+        let path = manifests.write("notes", "s", "d", TEXT).unwrap();
+        for name in ["", ".", "..", "../notes", "a/b", "-x", ".x", "a\0", "n\u{f6}tes", &"a".repeat(65)] {
+            assert!(matches!(manifests.find(name, "s"), Err(UserManifestError::Name(_))), "{name:?}");
+            assert!(manifests.write(name, "s", "d", TEXT).is_err(), "{name:?}");
+        }
+        let elsewhere = folder.path().join("elsewhere");
+        fs::rename(&path, &elsewhere).unwrap();
+        symlink(&elsewhere, &path).unwrap();
+        assert!(manifests.find("notes", "s").is_err());
+        // It is replaced, and not written through.
+        manifests.write("notes", "s", "d", "new").unwrap();
+        assert_eq!(fs::read_to_string(&elsewhere).unwrap(), TEXT);
+        fs::remove_file(&path).unwrap();
+        nix::unistd::mkfifo(&path, nix::sys::stat::Mode::S_IRWXU).unwrap();
+        assert!(manifests.find("notes", "s").is_err());
+        fs::remove_file(&path).unwrap();
+        fs::write(&path, vec![b'#'; MAX_BYTES + 1]).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+        assert!(matches!(manifests.find("notes", "s"), Err(UserManifestError::Broken { .. })));
+    }
+
+    #[test]
+    fn a_word_that_is_damaged_or_newer_is_an_error_and_not_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let manifests = manifests(&folder);
+        let path = manifests.write("notes", "s", "d", TEXT).unwrap();
+        let target = path.with_file_name(FOR);
+        for text in [
+            "",
+            "{}",
+            "[]",
+            "{\"version\":2,\"name\":\"notes\",\"source\":\"s\",\"digest\":\"d\"}",
+            "{\"version\":1,\"name\":\"notes\",\"source\":\"s\",\"digest\":\"d\",\"more\":1}",
+        ] {
+            fs::write(&target, text).unwrap();
+            assert!(
+                matches!(manifests.find("notes", "s"), Err(UserManifestError::Broken { .. })),
+                "{text:?}"
+            );
+        }
+        // A write that was cut short leaves a manifest for nobody.
+        fs::remove_file(&target).unwrap();
+        assert_eq!(manifests.find("notes", "s").unwrap(), None);
+    }
+}

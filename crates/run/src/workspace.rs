@@ -8,7 +8,8 @@ use crate::job::Job;
 use crate::private_place::private_place;
 use crate::reach::real_path;
 use crate::refusal::Refusal;
-use crate::state;
+use crate::resolved_grants::follow;
+use crate::{state, written_places};
 
 /// A folder of the caller's that a run works in: its working directory, and granted to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,6 +26,10 @@ impl Workspace {
     pub fn new(named: &Path, access: FileAccess) -> Result<Self, Refusal> {
         let refuse = |why: String| Refusal::Workspace { path: named.to_owned(), why };
         let folder = named.canonicalize().map_err(|error| refuse(error.to_string()))?;
+        let absolute = std::path::absolute(named).map_err(|error| refuse(error.to_string()))?;
+        if let Some(why) = follow(&absolute, &written_places::all()?).0 {
+            return Err(refuse(why));
+        }
         if !folder.is_dir() {
             return Err(refuse("it is not a folder".to_owned()));
         }

@@ -372,7 +372,7 @@ impl Store {
                 && old.installed_to == self.target(candidate)
                 && self
                     .on_disk(old)
-                    .is_ok_and(|found| found.is_plain() && found.tree == candidate.fetched.tree)
+                    .is_ok_and(|found| found.is_plain() && !found.git && found.tree == candidate.fetched.tree)
         };
         if old.as_ref().is_some_and(unchanged) {
             return InstallDecision::Stop(InstallOutcome::Unchanged);

@@ -219,8 +219,10 @@ fn it_does_not_start_where_it_could_not_hold_what_it_promises() {
     let (skills, missing, state, traces, all) =
         (path("skills"), path("missing"), path("state"), path("state/skillsandbox/traces"), path(""));
     let policy = path("skills/policy.yaml");
+    let manifests = path("config/skillsandbox/manifests");
+    fs::create_dir_all(&manifests).unwrap();
     let cases: [(&[&str], &str); 9] = [
-        (&["serve"], "--root"),
+        (&["serve", "--root", &manifests], "keep skills apart"),
         (&["serve", "--root", &missing], "missing"),
         (&["serve", "--root", "/"], "whole file system"),
         (&["serve", "--root", &state], "keep skills apart"),

@@ -7,6 +7,7 @@ mod behaviours;
 mod client;
 mod confinement;
 mod decisions;
+mod installed;
 mod lifetime;
 mod lines;
 mod others;

@@ -1,0 +1,557 @@
+//! Installed skills, run by their names: by whose manifest, only as they were installed, and with what a person adds for one run.
+#![cfg(target_os = "linux")]
+// A test may fail by panicking.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+mod sandboxed;
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::PathBuf;
+use std::process::Output;
+
+use sandboxed::{Stage, code, text, trace};
+use serde_json::Value;
+
+const DOCUMENT: &str =
+    "---\nname: notes\ndescription: Keeps notes short\n---\n\n# Notes\n\nRun scripts/show.sh.\n";
+
+/// A skill as most are: a document and a script, and no manifest.
+fn source(stage: &Stage) -> String {
+    stage.write("sources/notes/SKILL.md", DOCUMENT);
+    let script = stage.write("sources/notes/scripts/show.sh", "echo shown \"$@\"\n");
+    script.parent().unwrap().parent().unwrap().to_str().unwrap().to_owned()
+}
+
+/// The same, installed.
+fn installed() -> (Stage, String) {
+    let stage = Stage::new();
+    let source = source(&stage);
+    let output = stage.run(&["install", &source]);
+    assert_eq!(code(&output), 0, "{}", err(&output));
+    (stage, source)
+}
+
+fn folder(stage: &Stage) -> PathBuf {
+    stage.home().join(".local/share/skillsandbox/skills/notes")
+}
+
+fn err(output: &Output) -> String {
+    text(&output.stderr)
+}
+
+/// `run notes` with these flags, and this command of a shell.
+fn shell(stage: &Stage, flags: &[&str], script: &str) -> Output {
+    stage.run(&[&["run", "notes"], flags, &["--", "sh", "-c", script]].concat())
+}
+
+#[track_caller]
+fn refused(output: &Output, why: &str) {
+    assert_eq!((code(output), text(&output.stdout)), (125, String::new()), "{}", err(output));
+    assert!(err(output).contains(why), "{why:?} is not in: {}", err(output));
+}
+
+#[track_caller]
+fn prints(output: &Output, what: &str) {
+    assert_eq!((text(&output.stdout).as_str(), code(output)), (what, 0), "{}", err(output));
+}
+
+/// A manifest of the user's own for the skill, from this source.
+fn users_manifest(stage: &Stage, source: &str, manifest: &str) -> PathBuf {
+    let target = serde_json::json!({ "version": 1, "name": "notes", "source": source, "digest": "0" });
+    let file = stage.write("home/.config/skillsandbox/manifests/notes/skillsandbox.yaml", manifest);
+    let target = stage.write("home/.config/skillsandbox/manifests/notes/for.json", &format!("{target}\n"));
+    let folder = file.parent().unwrap();
+    for (path, mode) in [(folder.parent().unwrap(), 0o700), (folder, 0o700), (&file, 0o600), (&target, 0o600)]
+    {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    }
+    file
+}
+
+/// The source as the lock has it.
+fn lock_source(stage: &Stage) -> String {
+    let list: Value = serde_json::from_slice(&stage.run(&["list", "--format", "json"]).stdout).unwrap();
+    list[0]["source"].as_str().unwrap().to_owned()
+}
+
+fn standing(stage: &Stage) -> Value {
+    let list: Value = serde_json::from_slice(&stage.run(&["list", "--format", "json"]).stdout).unwrap();
+    list[0]["runs"].clone()
+}
+
+const ENTRYPOINT: &str =
+    "skill: { name: notes, version: '1' }\nentrypoint: { command: sh, args: [scripts/show.sh, mine] }\n";
+
+#[test]
+fn row_161_an_installed_skill_runs_by_its_name_with_the_safe_defaults_that_are_shown() {
+    let (stage, _) = installed();
+    stage.write("home/private.txt", "STOLEN");
+    let preview = stage.run(&["run", "--dry-run", "notes", "--", "sh", "scripts/show.sh"]);
+    let shown = text(&preview.stdout);
+    for line in ["safe defaults", "no network at all", "256 MiB of memory", "a run would start"] {
+        assert!(shown.contains(line), "{line}: {shown}");
+    }
+    prints(&stage.run(&["run", "notes", "--", "sh", "scripts/show.sh", "a b"]), "shown a b\n");
+    // A file of the skill's folder is one, wherever the run starts.
+    prints(&stage.run(&["run", "notes", "--", "sh", "./scripts/show.sh"]), "shown\n");
+    let host = stage.home().join("private.txt");
+    let hidden = format!("cat {}; touch x 2>&1; ls /sys/class/net 2>&1; exit 0", host.display());
+    let tried = shell(&stage, &[], &hidden);
+    let told = format!("{}{}", text(&tried.stdout), err(&tried));
+    assert!(!told.contains("STOLEN") && told.contains("touch"), "{told}");
+    assert!(told.contains("`skillsandbox learn` finds out what it needs"), "{told}");
+    let mut command = stage.command(&["run", "-q", "notes", "--", "env"]);
+    let output = command.env("LANG", "C").env("SECRET_TOKEN", "x").env("EDITOR", "vi").output().unwrap();
+    let variables = text(&output.stdout);
+    assert!(variables.contains("LANG=C\n") && variables.contains("PATH="), "{variables}");
+    assert!(!variables.contains("SECRET_TOKEN") && !variables.contains("EDITOR"), "{variables}");
+    let traces = stage.traces();
+    assert!(traces.iter().all(|path| trace(path).to_string().contains("safe defaults")), "{traces:?}");
+    assert_eq!(standing(&stage)["by"], "defaults");
+    let inspected = text(&stage.run(&["inspect", "notes"]).stdout);
+    assert!(inspected.contains("safe defaults"), "{inspected}");
+}
+
+#[test]
+fn without_an_entrypoint_and_a_command_the_scripts_are_named() {
+    let (stage, _) = installed();
+    refused(&stage.run(&["run", "notes"]), "scripts/show.sh");
+}
+
+#[test]
+fn row_161_a_manifest_kept_outside_survives_an_update_and_is_compared() {
+    let (stage, source) = installed();
+    let file = users_manifest(&stage, &lock_source(&stage), ENTRYPOINT);
+    assert_eq!(standing(&stage)["by"], "user");
+    prints(&stage.run(&["run", "notes"]), "shown mine\n");
+    // The new version has another script, and a manifest of its own that wants more.
+    let at = |name: &str| PathBuf::from(&source).join(name);
+    fs::rename(at("scripts/show.sh"), at("scripts/tell.sh")).unwrap();
+    let wider = format!(
+        "{}permissions: {{ network: {{ egress: [{{ domain: api.notes.test }}] }} }}\n",
+        ENTRYPOINT.replace("show", "tell")
+    );
+    fs::write(at("skillsandbox.yaml"), wider).unwrap();
+    let updated = stage.run(&["update", "--force", "notes"]);
+    let told = err(&updated);
+    assert_eq!(code(&updated), 0, "{told}");
+    for line in
+        ["names scripts/show.sh, which this version does not have", "api.notes.test", "yours goes before it"]
+    {
+        assert!(told.contains(line), "{line}: {told}");
+    }
+    assert_eq!(fs::read_to_string(&file).unwrap(), ENTRYPOINT);
+    let ran = stage.run(&["run", "notes"]);
+    assert_ne!(code(&ran), 0, "its script is gone: {}", err(&ran));
+    assert!(err(&ran).contains("compare with `skillsandbox learn --diff`"), "{}", err(&ran));
+    // The person may name another one for a run.
+    let other = stage.write("other.yaml", &ENTRYPOINT.replace("show", "tell").replace("mine", "other"));
+    prints(&stage.run(&["run", "-q", "notes", "--manifest", other.to_str().unwrap()]), "shown other\n");
+}
+
+#[test]
+fn a_manifest_for_another_source_or_that_others_may_write_is_not_used() {
+    let (stage, _) = installed();
+    let wide = format!("{ENTRYPOINT}permissions: {{ env_vars: {{ allow: [EDITOR] }} }}\n");
+    let file = users_manifest(&stage, "github:somebody/else", &wide);
+    assert_eq!(standing(&stage)["by"], "defaults");
+    users_manifest(&stage, &lock_source(&stage), &wide);
+    prints(&stage.run(&["run", "-q", "notes"]), "shown mine\n");
+    for (path, mode) in [(file.clone(), 0o620), (file.parent().unwrap().to_owned(), 0o777)] {
+        let before = fs::metadata(&path).unwrap().permissions();
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+        refused(&stage.run(&["run", "notes"]), "others may write to it");
+        fs::set_permissions(&path, before).unwrap();
+    }
+    // A link in its place is nobody's word.
+    let elsewhere = stage.write("wide.yaml", &wide);
+    fs::remove_file(&file).unwrap();
+    symlink(&elsewhere, &file).unwrap();
+    refused(&stage.run(&["run", "notes"]), "it is a link");
+    fs::write(file.with_file_name("for.json"), "{}").unwrap();
+    refused(&stage.run(&["run", "notes"]), "for.json");
+}
+
+#[test]
+fn a_manifest_that_a_skill_or_a_run_could_have_written_is_not_taken() {
+    let (stage, source) = installed();
+    let shipped = PathBuf::from(&source).join("wide.yaml");
+    fs::write(&shipped, ENTRYPOINT).unwrap();
+    refused(
+        &stage.run(&["run", &format!("{source}/"), "--manifest", shipped.to_str().unwrap()]),
+        "it lies in the skill",
+    );
+    fs::remove_file(&shipped).unwrap();
+    // A run leaves a manifest in its workspace.
+    let workspace = stage.write("work/x", "").parent().unwrap().to_owned();
+    let workspace = workspace.to_str().unwrap();
+    let left = shell(&stage, &["--workspace", workspace], "echo hello > left.yaml");
+    assert_eq!(code(&left), 0, "{}", err(&left));
+    let left = format!("{workspace}/left.yaml");
+    fs::write(&left, ENTRYPOINT).unwrap();
+    refused(&stage.run(&["run", "notes", "--manifest", &left]), "a run could write");
+    // Nor is a link that a skill ships as its manifest.
+    let outside = stage.write("outside.yaml", ENTRYPOINT);
+    symlink(outside, PathBuf::from(&source).join("skillsandbox.yaml")).unwrap();
+    let output = stage.run(&["run", &format!("{source}/")]);
+    assert_eq!(code(&output), 125);
+    assert!(err(&output).contains("symbolic link"), "{}", err(&output));
+}
+
+#[test]
+fn row_162_a_skill_that_was_changed_since_it_was_installed_is_refused() {
+    let (stage, _) = installed();
+    let script = folder(&stage).join("scripts/show.sh");
+    let mode = |mode: u32| fs::set_permissions(&script, fs::Permissions::from_mode(mode)).unwrap();
+    let changes: [(&str, &dyn Fn()); 9] = [
+        ("scripts/show.sh (changed)", &|| fs::write(&script, "echo other\n").unwrap()),
+        ("scripts/more.sh (added)", &|| fs::write(folder(&stage).join("scripts/more.sh"), "echo").unwrap()),
+        ("SKILL.md (missing)", &|| fs::remove_file(folder(&stage).join("SKILL.md")).unwrap()),
+        ("it is a link", &|| symlink("show.sh", folder(&stage).join("scripts/link.sh")).unwrap()),
+        ("may be executed now", &|| mode(0o755)),
+        ("setuid", &|| mode(0o4644)),
+        ("every user can change it", &|| mode(0o666)),
+        ("git", &|| fs::create_dir(folder(&stage).join(".git")).unwrap()),
+        ("its folder is a link", &|| {
+            fs::rename(folder(&stage), stage.home().join("elsewhere")).unwrap();
+            symlink(stage.home().join("elsewhere"), folder(&stage)).unwrap();
+        }),
+    ];
+    for (told, change) in changes {
+        change();
+        for flags in [
+            &["run", "notes", "--", "echo", "RAN"][..],
+            &["run", "--skip-scan", "notes", "--", "echo", "RAN"],
+        ] {
+            let output = stage.run(flags);
+            refused(&output, told);
+            assert!(err(&output).contains("skillsandbox audit notes"), "{}", err(&output));
+        }
+        assert_eq!(standing(&stage)["by"], "changed", "{told}");
+        // The cure: what was installed is put back.
+        if folder(&stage).symlink_metadata().unwrap().is_symlink() {
+            fs::remove_file(folder(&stage)).unwrap();
+        }
+        let updated = stage.run(&["update", "notes"]);
+        assert_eq!(code(&updated), 0, "{told}: {}", err(&updated));
+        prints(&stage.run(&["run", "-q", "notes", "--", "echo", "RAN"]), "RAN\n");
+    }
+}
+
+#[test]
+fn row_162_what_a_skill_may_write_in_its_own_folder_is_no_change() {
+    let stage = Stage::new();
+    let source = source(&stage);
+    let manifest = "skill: { name: notes, version: '1' }\npermissions: { filesystem: { write: [data] } }\n";
+    fs::write(PathBuf::from(&source).join("skillsandbox.yaml"), manifest).unwrap();
+    assert_eq!(code(&stage.run(&["install", "--force", &source])), 0);
+    for _ in 0..2 {
+        prints(
+            &shell(&stage, &["-q"], "echo x >> data/log && ln -sf log data/link && echo wrote"),
+            "wrote\n",
+        );
+    }
+    fs::write(folder(&stage).join("database"), "").unwrap();
+    refused(&shell(&stage, &[], "true"), "database (added)");
+}
+
+#[test]
+fn a_name_is_one_of_an_installed_skill_and_leads_nowhere_else() {
+    let (stage, source) = installed();
+    let output = stage.run(&["run", "note", "--", "true"]);
+    refused(&output, "did you mean `notes`?");
+    assert!(err(&output).contains("skillsandbox install"), "{}", err(&output));
+    stage.write("home/SKILL.md", DOCUMENT);
+    for name in
+        [".", "..", "../notes", "./notes", "a..b", "notes/", "skills/notes", "NOTES", "notes\u{202e}", ""]
+    {
+        let output = stage.run(&["run", name, "--", "echo", "RAN"]);
+        assert_ne!(code(&output), 0, "{name:?}: {}", err(&output));
+        assert_eq!(text(&output.stdout), "", "{name:?}");
+    }
+    // With a slash it is a folder, and one that is installed goes before a folder of its name.
+    let here = PathBuf::from(&source).parent().unwrap().to_owned();
+    fs::write(here.join("notes/scripts/show.sh"), "echo the folder\n").unwrap();
+    let run = |name: &str| {
+        let mut command = stage.command(&["run", "-q", name, "--", "sh", "scripts/show.sh"]);
+        command.current_dir(&here).output().unwrap()
+    };
+    prints(&run("notes"), "shown\n");
+    prints(&run("./notes"), "the folder\n");
+}
+
+#[test]
+fn row_161_update_keeps_a_manifest_that_a_person_put_into_the_folder() {
+    let (stage, source) = installed();
+    let by_hand = folder(&stage).join("skillsandbox.yaml");
+    fs::write(&by_hand, ENTRYPOINT).unwrap();
+    refused(&stage.run(&["run", "notes"]), "a manifest of your own is kept outside");
+    let updated = stage.run(&["update", "notes"]);
+    assert_eq!(code(&updated), 0, "{}", err(&updated));
+    assert!(err(&updated).contains("was moved"), "{}", err(&updated));
+    assert!(!by_hand.exists());
+    prints(&stage.run(&["run", "-q", "notes"]), "shown mine\n");
+    // Another one is not put in its place without a word, and one that is not valid is not thrown away.
+    for other in [format!("{ENTRYPOINT}resources: {{ memory_mb: 64 }}\n"), "skill: {}\n".to_owned()] {
+        fs::write(&by_hand, &other).unwrap();
+        fs::write(PathBuf::from(&source).join("SKILL.md"), format!("{DOCUMENT}More.\n")).unwrap();
+        let output = stage.run(&["update", "notes"]);
+        assert_ne!(code(&output), 0, "{}", err(&output));
+        assert!(err(&output).contains("would be lost"), "{}", err(&output));
+        assert_eq!(fs::read_to_string(&by_hand).unwrap(), other);
+        fs::remove_file(&by_hand).unwrap();
+    }
+    prints(&stage.run(&["run", "-q", "notes"]), "shown mine\n");
+}
+
+#[test]
+fn list_says_what_can_run_and_how() {
+    let (stage, source) = installed();
+    let list = |told: &str| {
+        let output = stage.run(&["list"]);
+        assert!(text(&output.stdout).contains(told), "{told}: {}", text(&output.stdout));
+    };
+    list("runs with safe defaults");
+    users_manifest(&stage, &lock_source(&stage), ENTRYPOINT);
+    list("runs by your manifest");
+    fs::write(folder(&stage).join("scripts/show.sh"), "echo other\n").unwrap();
+    list("refused, changed since it was installed: scripts/show.sh (changed)");
+    fs::remove_dir_all(stage.home().join(".config")).unwrap();
+    fs::write(PathBuf::from(&source).join("skillsandbox.yaml"), ENTRYPOINT).unwrap();
+    assert_eq!(code(&stage.run(&["update", "--force", "notes"])), 0);
+    list("runs by its own manifest");
+    fs::remove_dir_all(PathBuf::from(&source).join("scripts")).unwrap();
+    fs::remove_file(PathBuf::from(&source).join("skillsandbox.yaml")).unwrap();
+    assert_eq!(code(&stage.run(&["update", "--force", "notes"])), 0);
+    list("only text");
+}
+
+/// A folder beside the home, with a file in it.
+fn folder_with(stage: &Stage, name: &str, content: &str) -> String {
+    let file = stage.write(name, content);
+    file.parent().unwrap().to_str().unwrap().to_owned()
+}
+
+#[test]
+fn row_164_what_a_person_adds_holds_for_one_run_and_is_recorded_as_theirs() {
+    let (stage, _) = installed();
+    let work = folder_with(&stage, "work/in.txt", "in");
+    let data = folder_with(&stage, "data/table.csv", "rows");
+    let out = folder_with(&stage, "out/old", "");
+    let script = format!(
+        "pwd; cat in.txt {data}/table.csv; echo new > out.txt; echo x > {out}/new; echo \"$MODE $LEVEL\""
+    );
+    let flags = ["--workspace", &work, "--read", &data, "--write", &out, "--env", "MODE", "--env", "LEVEL=3"];
+    let arguments = [&["run", "-q", "notes"], &flags[..], &["--", "sh", "-c", &script]].concat();
+    let ran = stage.command(&arguments).env("MODE", "fast").output().unwrap();
+    prints(&ran, &format!("{work}\ninrowsfast 3\n"));
+    assert_eq!(fs::read_to_string(format!("{work}/out.txt")).unwrap(), "new\n");
+    let recorded = trace(&stage.traces()[0]).to_string();
+    for told in [
+        "granted for this run by the person".to_owned(),
+        format!("workspace {work} (read and write)"),
+        format!("read {data}"),
+        format!("write {out}"),
+        "variable MODE".to_owned(),
+        "variable LEVEL, set".to_owned(),
+    ] {
+        assert!(recorded.contains(&told), "{told}: {recorded}");
+    }
+    let history = text(&stage.run(&["history", "--format", "json"]).stdout);
+    assert!(
+        history.contains("granted for this run") && history.contains(&format!("read {data}")),
+        "{history}"
+    );
+    // The next run has nothing of it.
+    let next = shell(&stage, &[], &format!("cat {data}/table.csv {work}/in.txt; echo \"[$MODE]\""));
+    assert_eq!(text(&next.stdout), "[]\n", "{}", err(&next));
+    let network =
+        stage.run(&["run", "--dry-run", "notes", "--allow-host", "api.notes.test:8443", "--", "true"]);
+    assert!(text(&network.stdout).contains("api.notes.test"), "{}", text(&network.stdout));
+}
+
+#[test]
+fn row_164_a_workspace_is_read_only_where_it_says_so_and_needed_where_a_manifest_names_it() {
+    let (stage, source) = installed();
+    let work = folder_with(&stage, "work/in.txt", "in\n");
+    let read_only = format!("{work}:ro");
+    let script = "cat in.txt; echo x > new 2>/dev/null || echo read-only";
+    prints(&shell(&stage, &["-q", "--workspace", &read_only], script), "in\nread-only\n");
+    let manifest = "skill: { name: notes, version: '1' }\npermissions: { filesystem: { write: [\"${WORKSPACE}/made\"] } }\n";
+    fs::write(PathBuf::from(&source).join("skillsandbox.yaml"), manifest).unwrap();
+    assert_eq!(code(&stage.run(&["update", "--force", "notes"])), 0);
+    refused(&shell(&stage, &[], "true"), "--workspace");
+    prints(&shell(&stage, &["-q", "--workspace", &work], "echo x > made/y && ls made"), "y\n");
+    // The person's word on their own folder goes before the manifest's.
+    let tried =
+        shell(&stage, &["-q", "--workspace", &read_only], "echo x > made/z 2>/dev/null || echo read-only");
+    prints(&tried, "read-only\n");
+    // With a script of the skill's, from a workspace that has one of the same name.
+    stage.write("work/scripts/show.sh", "echo STOLEN\n");
+    prints(
+        &stage.run(&["run", "-q", "notes", "--workspace", &work, "--", "sh", "scripts/show.sh", "in.txt"]),
+        "shown in.txt\n",
+    );
+}
+
+#[test]
+fn row_164_no_private_place_is_granted_by_mistake() {
+    let (stage, _) = installed();
+    let work = folder_with(&stage, "work/in.txt", "in");
+    stage.write("home/.ssh/id_ed25519", "STOLEN");
+    stage.write("home/.aws/credentials", "STOLEN");
+    stage.write("home/.config/skillsandbox/manifests/x/y", "");
+    let at = |below: &str| stage.home().join(below).to_str().unwrap().to_owned();
+    symlink(at(".ssh"), format!("{work}/keys")).unwrap();
+    let (home, above) = (at(""), stage.home().parent().unwrap().to_str().unwrap().to_owned());
+    let keys = format!("{work}/keys");
+    let (store, config) = (at(".local/share/skillsandbox"), at(".config/skillsandbox"));
+    let own = folder(&stage).to_str().unwrap().to_owned();
+    let scripts = format!("{own}/scripts");
+    for workspace in [
+        "/",
+        "/proc",
+        "/dev/shm",
+        "/sys",
+        &home,
+        &above,
+        &at(".ssh"),
+        &keys,
+        &store,
+        &config,
+        &at(".local"),
+        &own,
+        &scripts,
+        "/nonexistent",
+    ] {
+        refused(&shell(&stage, &["--workspace", workspace], "echo RAN"), "cannot be the workspace");
+    }
+    for flag in ["--read", "--write"] {
+        for path in ["/", "/proc", "/dev", &home, &above, &at(".ssh"), &at(".aws/credentials"), &keys] {
+            refused(&shell(&stage, &[flag, path], "echo RAN"), "cannot be granted");
+        }
+    }
+    for (path, below) in [(&store, "x"), (&config, "x"), (&at(".config"), "skillsandbox/x"), (&scripts, "x")]
+    {
+        let made = format!("{path}/{below}");
+        let tried = shell(
+            &stage,
+            &["-q", "--write", path],
+            &format!("mkdir -p {path}/skillsandbox; echo x > {made}"),
+        );
+        assert_ne!(code(&tried), 0, "{path}");
+        assert!(!std::path::Path::new(&made).exists(), "{path}: {}", err(&tried));
+    }
+    let lock = at(".local/share/skillsandbox/packages.lock");
+    refused(&shell(&stage, &["--write", &lock], "echo RAN"), "packages.lock");
+    // The control: an ordinary folder is.
+    prints(&shell(&stage, &["-q", "--read", &work], &format!("cat {work}/in.txt")), "in");
+}
+
+#[test]
+fn a_link_that_a_run_left_does_not_lead_a_later_workspace_or_grant() {
+    let (stage, _) = installed();
+    let work = folder_with(&stage, "work/in.txt", "in");
+    let vault = folder_with(&stage, "vault/key", "STOLEN");
+    let left = shell(&stage, &["-q", "--workspace", &work], &format!("ln -s {vault} sub && echo left"));
+    prints(&left, "left\n");
+    let sub = format!("{work}/sub");
+    for flag in ["--workspace", "--read", "--write"] {
+        let led = shell(&stage, &[flag, &sub], &format!("cat {sub}/key {vault}/key"));
+        assert!(code(&led) == 125 && !text(&led.stdout).contains("STOLEN"), "{flag}: {}", err(&led));
+    }
+}
+
+#[test]
+fn row_164_what_a_person_adds_is_held_to_their_policy() {
+    let (stage, _) = installed();
+    let (work, data) = (folder_with(&stage, "work/in.txt", "in"), folder_with(&stage, "data/x", "x"));
+    let policy = stage.write(
+        "policy.yaml",
+        &format!(
+            "permissions:\n  filesystem: {{ read: [{data}] }}\n  network: {{ egress: [] }}\n  env_vars: {{ deny: [EDITOR] }}\n"
+        ),
+    );
+    let policy = policy.to_str().unwrap();
+    let preview =
+        stage.run(&["run", "--dry-run", "--policy", policy, "notes", "--allow-host", "a.test", "--", "true"]);
+    assert!(text(&preview.stdout).contains("no network at all"), "{}", text(&preview.stdout));
+    assert!(text(&preview.stdout).contains("narrowed by the user's policy"), "{}", text(&preview.stdout));
+    refused(&shell(&stage, &["--policy", policy, "--env", "EDITOR=vi"], "echo RAN"), "EDITOR");
+    refused(&shell(&stage, &["--policy", policy, "--read", &work], "echo RAN"), "work");
+    refused(&shell(&stage, &["--policy", policy, "--workspace", &work], "echo RAN"), "work");
+    prints(&shell(&stage, &["-q", "--policy", policy, "--read", &data], &format!("cat {data}/x")), "x");
+}
+
+#[test]
+fn row_164_a_person_takes_away_for_one_run() {
+    let (stage, source) = installed();
+    let data = folder_with(&stage, "data/secret", "SECRET");
+    let manifest = format!(
+        "skill: {{ name: notes, version: '1' }}\npermissions:\n  filesystem: {{ read: [{data}] }}\n  \
+         network: {{ egress: [{{ domain: a.test }}, {{ domain: '*.b.test' }}] }}\n"
+    );
+    let manifest = stage.write("wide.yaml", &manifest);
+    let shown = |flags: &[&str]| {
+        let manifest = ["--manifest", manifest.to_str().unwrap()];
+        let folder = format!("{source}/");
+        let arguments = [&["run", "--dry-run", &folder], &manifest[..], flags, &["--", "true"]].concat();
+        let output = stage.run(&arguments);
+        format!("{}{}", text(&output.stdout), err(&output))
+    };
+    let all = shown(&[]);
+    assert!(
+        all.contains("a.test port 443")
+            && all.contains("*.b.test port")
+            && all.contains(&format!("read  {data}")),
+        "{all}"
+    );
+    assert!(shown(&["--no-network"]).contains("no network at all"));
+    let one = shown(&["--deny-host", "x.b.test"]);
+    assert!(one.contains("a.test port 443") && !one.contains("*.b.test port"), "{one}");
+    let hidden = shown(&["--deny-path", &format!("{data}/secret")]);
+    assert!(hidden.contains(&format!("never {data}/secret")), "{hidden}");
+    // An address might be the host's.
+    let addresses = shown(&["--allow-cidr", "10.0.0.0/8:443", "--deny-host", "a.test"]);
+    assert!(addresses.contains("cannot be granted"), "{addresses}");
+}
+
+#[test]
+fn two_skills_of_one_name_from_different_sources_have_each_their_own_manifest() {
+    let (stage, source) = installed();
+    let installed_from = lock_source(&stage);
+    users_manifest(&stage, &installed_from, ENTRYPOINT);
+    // The same folder, run by its path, is another skill: it has not been installed.
+    let by_path = stage.run(&["run", &format!("{source}/"), "--", "sh", "scripts/show.sh", "path"]);
+    prints(&by_path, "shown path\n");
+    // Installed from elsewhere under the same name, it does not get the manifest.
+    let other = stage.write("other/notes/SKILL.md", DOCUMENT);
+    stage.write("other/notes/scripts/show.sh", "echo the other\n");
+    assert_eq!(code(&stage.run(&["remove", "notes"])), 0);
+    assert_eq!(code(&stage.run(&["install", other.parent().unwrap().to_str().unwrap()])), 0);
+    refused(&stage.run(&["run", "notes"]), "it has no entrypoint");
+}
+
+#[test]
+fn programs_get_utf8_and_python_leaves_nothing_behind_unless_something_else_is_said() {
+    let (stage, _) = installed();
+    let show = "echo $LANG $PYTHONDONTWRITEBYTECODE";
+    let output = |arguments: &[&str], lang: Option<&str>| {
+        let mut command = stage.command(arguments);
+        command.envs(lang.map(|lang| ("LANG", lang)));
+        text(&command.output().unwrap().stdout)
+    };
+    assert_eq!(output(&["run", "-q", "notes", "--", "sh", "-c", show], None), "C.UTF-8 1\n");
+    assert_eq!(
+        output(&["run", "-q", "notes", "--", "sh", "-c", show], Some("de_DE.UTF-8")),
+        "de_DE.UTF-8 1\n"
+    );
+    assert_eq!(output(&["exec", "-q", "--", "sh", "-c", show], Some("de_DE.UTF-8")), "C.UTF-8 1\n");
+    assert_eq!(
+        output(&["exec", "-q", "--env", "LANG", "--", "sh", "-c", show], Some("de_DE.UTF-8")),
+        "de_DE.UTF-8 1\n"
+    );
+    let set = ["exec", "-q", "--env", "LANG=x", "--env", "PYTHONDONTWRITEBYTECODE=", "--", "sh", "-c", show];
+    assert_eq!(output(&set, None), "x\n");
+}
