@@ -170,7 +170,9 @@ fn row_168_a_server_from_pypi_runs_confined() {
     let [open, shut] = [&open, &shut].map(|folder| folder.to_str().unwrap());
     let safe = ["GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*"];
     let mut words = vec!["wrap", "--read", open];
-    safe.iter().for_each(|set| words.extend(["--env", set]));
+    for set in safe {
+        words.extend(["--env", set]);
+    }
     words.extend(["--", program.to_str().unwrap()]);
     let mut client = Client::start(stage.command(&words));
     assert!(client.open().contains(&"git_log".to_owned()));

@@ -1,5 +1,6 @@
 //! The server: what it tells of itself, and who answers what.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -38,7 +39,7 @@ const TRACE: &str = "skillsandbox://trace/";
 const SKILL: &str = "skillsandbox://skill/";
 /// What of a name is written in another way in a URI.
 const IN_URI: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~').remove(b'/');
-/// Most skills that are listed as resources; list_skills has all.
+/// Most skills that are listed as resources; `list_skills` has all.
 const MOST_RESOURCES: usize = 100;
 
 const INSTRUCTIONS: &str = "Runs agent skills in a sandbox that allows only what each skill declares. Start with list_skills, then read_skill for what a skill offers, and run_skill. When something was \
@@ -243,7 +244,7 @@ fn no_such_resource() -> ToolProblem {
 
 /// The skill and the file that a URI names: `NAME`, or `NAME?file=PATH`, both percent-encoded.
 fn skill_of_uri(rest: &str) -> Option<ReadSkill> {
-    let decoded = |text: &str| percent_decode_str(text).decode_utf8().ok().map(|text| text.into_owned());
+    let decoded = |text: &str| percent_decode_str(text).decode_utf8().ok().map(Cow::into_owned);
     let (skill, file) = match rest.split_once('?') {
         Some((skill, query)) => (skill, Some(decoded(query.strip_prefix("file=")?)?)),
         None => (rest, None),
@@ -325,7 +326,7 @@ impl ServerHandler for McpServer {
             self.run(given, &context).await
         } else if own {
             let name = request.name.to_string();
-            match self.in_turn(move |tools| tools::find_skill_tool(tools, &name, given)).await? {
+            match self.in_turn(move |tools| tools::find_skill_tool(tools, &name, &given)).await? {
                 Ok(call) => self.run(call, &context).await,
                 Err(problem) => Err(problem),
             }

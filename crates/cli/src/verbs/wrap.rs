@@ -123,18 +123,17 @@ impl WrapArgs {
 
     fn job(&self, stand_in: Option<&StandIn>) -> anyhow::Result<Result<Job, Refusal>> {
         let (program, arguments) = self.server.split_first().context("there is no server")?;
-        let mut job = match self.manifest.as_ref().zip(stand_in) {
-            Some((file, stand_in)) => match self.declared(file, stand_in)? {
+        let mut job = if let Some((file, stand_in)) = self.manifest.as_ref().zip(stand_in) {
+            match self.declared(file, stand_in)? {
                 Ok(job) => job,
                 Err(refusal) => return Ok(Err(refusal)),
-            },
-            None => {
-                let name = Path::new(program).file_name().unwrap_or(program).to_string_lossy();
-                let mut job = Job::new(name, program);
-                self.grants.apply(&mut job)?;
-                job.limits.processes = Some(PROCESSES);
-                job
             }
+        } else {
+            let name = Path::new(program).file_name().unwrap_or(program).to_string_lossy();
+            let mut job = Job::new(name, program);
+            self.grants.apply(&mut job)?;
+            job.limits.processes = Some(PROCESSES);
+            job
         };
         // The server is what stands in the agent's configuration, whatever a manifest has as its entrypoint.
         (job.program, job.arguments) = (program.clone(), arguments.to_vec());

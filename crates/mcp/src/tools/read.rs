@@ -74,15 +74,15 @@ pub(crate) fn read_text(context: &ToolContext, request: ReadSkill) -> Result<Ski
     let folder =
         SkillFolder::open(&found.folder).map_err(|error| unreadable(&name, ".", &error.to_string()))?;
     let path = file.as_deref().unwrap_or(SkillDoc::FILE_NAME);
-    let (content, size) = folder.read_part(path, offset).map_err(|why| unreadable(&name, path, &why))?;
+    let (bytes, size) = folder.read_part(path, offset).map_err(|why| unreadable(&name, path, &why))?;
     if !context.roots.holds(&found.folder) {
         return Err(ToolProblem::new(format!("the skill {} was moved while it was read", quoted(&name)))
             .cure("call again"));
     }
     let (files, files_left_out) = if file.is_none() { folder.list() } else { (Vec::new(), false) };
-    let read = u64::try_from(content.len()).unwrap_or(u64::MAX);
+    let read = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
     let next = offset.saturating_add(read);
-    let text = String::from_utf8_lossy(&content);
+    let text = String::from_utf8_lossy(&bytes);
     Ok(SkillText {
         skill: found.name,
         file: path.to_owned(),

@@ -40,7 +40,7 @@ pub(crate) fn skill_tools(context: &ToolContext) -> Vec<Tool> {
 pub(crate) fn find_skill_tool(
     context: &ToolContext,
     name: &str,
-    given: Map<String, Value>,
+    given: &Map<String, Value>,
 ) -> Result<Map<String, Value>, ToolProblem> {
     let skills = context.roots.list().skills;
     let names = tool_names(&skills);
@@ -168,9 +168,9 @@ mod tests {
 
     fn names(names: &[&str]) -> Vec<String> {
         let found = |name: &&str| FoundSkill { name: (*name).to_owned(), folder: format!("/{name}").into() };
-        let skills: Vec<FoundSkill> = names.iter().map(|name| found(name)).collect();
-        let named = tool_names(&skills);
-        skills.iter().map(|skill| named[&skill.folder].clone()).collect()
+        let skills: Vec<FoundSkill> = names.iter().map(found).collect();
+        let all = tool_names(&skills);
+        skills.iter().map(|skill| all[&skill.folder].clone()).collect()
     }
 
     #[test]

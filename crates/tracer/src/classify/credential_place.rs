@@ -23,7 +23,9 @@ fn patterns(list: fn(&sensitive_paths::SensitivePath) -> &'static [&'static str]
     let mut patterns = PathPatterns::default();
     for (rule, place) in sensitive_paths::all().enumerate() {
         if place.class == AttackClass::CredentialHarvesting {
-            list(place).iter().for_each(|text| patterns.add(rule, text));
+            for text in list(place) {
+                patterns.add(rule, text);
+            }
         }
     }
     patterns

@@ -34,7 +34,7 @@ const MOST_SCANNED: usize = 1_000;
 
 /// Find the skills, plugins and MCP servers of your agents, and say what is confined
 ///
-/// Looks where Claude Code, Codex, Gemini CLI, Cursor, OpenClaw and VS Code keep them, in your home and in a project. Executes nothing, changes
+/// Looks where Claude Code, Codex, Gemini CLI, Cursor, `OpenClaw` and VS Code keep them, in your home and in a project. Executes nothing, changes
 /// nothing, uses no network, and shows no values of variables.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -120,7 +120,7 @@ impl DiscoverArgs {
         let home = home.canonicalize().with_context(|| failed(&home))?;
         let project = self.project.canonicalize().with_context(|| failed(&self.project))?;
         let policy = self.policy.load([&project])?;
-        let search = Search::new(&home, &project, policy)?;
+        let search = Search::new(&home, &project, &policy)?;
         let discovery = Discovery { version: VERSION, agents: search.agents(), home, project };
         match self.format {
             OutputFormat::Json => output::json(&serde_json::to_value(&discovery)?)?,
@@ -178,7 +178,7 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn new(home: &'a Path, project: &'a Path, policy: UserPolicy) -> anyhow::Result<Self> {
+    fn new(home: &'a Path, project: &'a Path, policy: &UserPolicy) -> anyhow::Result<Self> {
         let reach = PathPolicy::builder().root(home).read_only().read_root(project).build()?;
         Ok(Self { home, project, reach, scanner: policy.scanner_builder()?.build() })
     }
