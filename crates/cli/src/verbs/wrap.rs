@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::Args;
-use skillsandbox_manifest::ByteSize;
+use skillsandbox_manifest::{ByteSize, SkillDoc};
 use skillsandbox_run::{
     Job, LoadChoice, LoadedSkill, OutputTarget, Refusal, RunHistory, RunOptions, RunReport, SkillCall,
     StopHandle, UserPolicy, run,
@@ -161,7 +161,8 @@ impl WrapArgs {
     }
 }
 
-/// An empty folder that stands for the folder of a skill, which a server does not have.
+/// A folder that stands for the folder of a skill, which a server does not have: permissions are of a skill, and a skill is a folder with a
+/// document.
 struct StandIn(PathBuf);
 
 impl StandIn {
@@ -171,13 +172,22 @@ impl StandIn {
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
         builder.create(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
-        Ok(Self(folder))
+        let stand_in = Self(folder);
+        std::fs::write(stand_in.document(), "An MCP server, whose permissions were declared for it.\n")?;
+        Ok(stand_in)
+    }
+}
+
+impl StandIn {
+    fn document(&self) -> PathBuf {
+        self.0.join(SkillDoc::FILE_NAME)
     }
 }
 
 impl Drop for StandIn {
     fn drop(&mut self) {
-        // Empty, as nobody could write to it; what is left of it harms nobody.
+        // Nobody else could write there; what is left of it harms nobody.
+        let _ = std::fs::remove_file(self.document());
         let _ = std::fs::remove_dir(&self.0);
     }
 }

@@ -326,7 +326,7 @@ impl AgentGuard {
         if !is_reader && let PathDecision::Deny(denial) = policies.writers.judge_call(name, &input) {
             return GuardAnswer::Deny(path_reason(&denial.to_string()));
         }
-        places::judge_input(call.input, &policies.cwd, !is_reader)
+        places::judge_input(name, call.input, &policies.cwd, !is_reader)
     }
 
     fn judge_patch(call: &AgentCall<'_>, policies: &CallPolicies, key: &str) -> GuardAnswer {
