@@ -1,4 +1,5 @@
-//! Two MCP clients that others wrote, for the tests of `serve`: the official SDK for Python, and the MCP Inspector.
+//! MCP clients that others wrote, for the tests of `serve`: the official SDK for Python, and the MCP Inspector; and MCP servers that others
+//! wrote, for the tests of `wrap`: the filesystem server from npm, and the git server from PyPI.
 //!
 //! Each is installed once, in a version that is fixed here, from its own registry into the target folder. What cannot be had is said, and its
 //! tests are skipped by name; what is there is required of the tests.
@@ -14,7 +15,7 @@ use crate::workspace::{shown, succeed, target_dir};
 /// Names the folder to the tests.
 pub(crate) const VARIABLE: &str = "SKILLSANDBOX_MCP_CLIENTS";
 
-/// A client and how it is had.
+/// A client or a server, and how it is had.
 struct Client {
     /// What the tests call it.
     name: &'static str,
@@ -26,7 +27,7 @@ struct Client {
     starts: fn(&Path) -> Command,
 }
 
-const CLIENTS: [Client; 2] = [
+const CLIENTS: [Client; 4] = [
     Client {
         name: "mcp-python",
         needs: "python3",
@@ -40,6 +41,20 @@ const CLIENTS: [Client; 2] = [
         version: "2.12.0",
         install: install_inspector,
         starts: start_inspector,
+    },
+    Client {
+        name: "mcp-server-filesystem",
+        needs: "npm",
+        version: "2026.8.31",
+        install: install_filesystem,
+        starts: start_filesystem,
+    },
+    Client {
+        name: "mcp-server-git",
+        needs: "python3",
+        version: "2026.10.19",
+        install: install_git,
+        starts: start_git,
     },
 ];
 
@@ -77,11 +92,18 @@ impl Client {
 }
 
 fn install_python(folder: &Path, version: &str) -> anyhow::Result<()> {
-    let venv = folder.join("python");
-    step(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&venv))
+    install_from_pypi(&folder.join("python"), &format!("mcp=={version}"))
+}
+
+fn install_git(folder: &Path, version: &str) -> anyhow::Result<()> {
+    install_from_pypi(&folder.join("servers-python"), &format!("mcp-server-git=={version}"))
+}
+
+fn install_from_pypi(venv: &Path, package: &str) -> anyhow::Result<()> {
+    step(Command::new("python3").args(["-m", "venv", "--clear"]).arg(venv))
         .context("on Debian and its kin, the package python3-venv may be missing")?;
     let mut pip = Command::new(venv.join("bin/pip"));
-    step(pip.args(["install", "--quiet", "--disable-pip-version-check"]).arg(format!("mcp=={version}")))
+    step(pip.args(["install", "--quiet", "--disable-pip-version-check", package]))
 }
 
 fn start_python(folder: &Path) -> Command {
@@ -91,10 +113,33 @@ fn start_python(folder: &Path) -> Command {
 }
 
 fn install_inspector(folder: &Path, version: &str) -> anyhow::Result<()> {
+    install_from_npm(&folder.join("npm"), &format!("@modelcontextprotocol/inspector@{version}"))
+}
+
+fn install_filesystem(folder: &Path, version: &str) -> anyhow::Result<()> {
+    install_from_npm(
+        &folder.join("servers-npm"),
+        &format!("@modelcontextprotocol/server-filesystem@{version}"),
+    )
+}
+
+fn install_from_npm(to: &Path, package: &str) -> anyhow::Result<()> {
     let mut npm = Command::new("npm");
-    npm.args(["install", "--no-audit", "--no-fund", "--ignore-scripts", "--silent", "--prefix"])
-        .arg(folder.join("npm"));
-    step(npm.arg(format!("@modelcontextprotocol/inspector@{version}")))
+    npm.args(["install", "--no-audit", "--no-fund", "--ignore-scripts", "--silent", "--prefix"]).arg(to);
+    step(npm.arg(package))
+}
+
+/// It is a server: at the end of its input it ends.
+fn start_filesystem(folder: &Path) -> Command {
+    let mut command = Command::new(folder.join("servers-npm/node_modules/.bin/mcp-server-filesystem"));
+    command.arg(folder);
+    command
+}
+
+fn start_git(folder: &Path) -> Command {
+    let mut command = Command::new(folder.join("servers-python/bin/mcp-server-git"));
+    command.arg("--help");
+    command
 }
 
 fn start_inspector(folder: &Path) -> Command {

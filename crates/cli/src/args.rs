@@ -81,6 +81,7 @@ pub(crate) enum CliVerb {
     Convert(verbs::convert::ConvertArgs),
     Run(verbs::run::RunArgs),
     Exec(verbs::exec::ExecArgs),
+    Wrap(verbs::wrap::WrapArgs),
     #[cfg(target_os = "linux")]
     Serve(verbs::serve::ServeArgs),
     #[cfg(target_os = "linux")]
@@ -88,6 +89,8 @@ pub(crate) enum CliVerb {
     CheckCommand(verbs::check_command::CheckCommandArgs),
     #[cfg(target_os = "linux")]
     Hook(verbs::hook::HookArgs),
+    #[cfg(target_os = "linux")]
+    Discover(verbs::discover::DiscoverArgs),
     Doctor(verbs::doctor::DoctorArgs),
     Trace(verbs::trace::TraceArgs),
     History(verbs::history::HistoryArgs),
@@ -122,6 +125,7 @@ impl CliVerb {
             Self::Convert(verb) => verb.run(),
             Self::Run(verb) => verb.run(),
             Self::Exec(verb) => verb.run(),
+            Self::Wrap(verb) => verb.run(),
             #[cfg(target_os = "linux")]
             Self::Serve(verb) => verb.run(),
             #[cfg(target_os = "linux")]
@@ -129,6 +133,8 @@ impl CliVerb {
             Self::CheckCommand(verb) => verb.run(),
             #[cfg(target_os = "linux")]
             Self::Hook(verb) => verb.run(),
+            #[cfg(target_os = "linux")]
+            Self::Discover(verb) => verb.run(),
             Self::Doctor(verb) => verb.run(),
             Self::Trace(verb) => verb.run(),
             Self::History(verb) => verb.run(),

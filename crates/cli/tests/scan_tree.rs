@@ -47,7 +47,7 @@ fn example() -> TempDir {
 }
 
 #[test]
-fn a_plugin_is_judged_and_everything_is_said() {
+fn row_170_everything_in_a_plugin_is_judged_or_named_as_not_judged() {
     let dir = example();
     let (code, out, err) = scan(&dir, &["repo"]);
     assert_eq!(code, 1, "{out}{err}");

@@ -29,6 +29,8 @@ pub struct ServerSettings {
     pub installed: Option<Arc<dyn InstalledSkills>>,
     /// The folder that every skill works in, where one was named.
     pub workspace: Option<Workspace>,
+    /// Lists a tool of its own for every skill that declares parameters, with a schema of these.
+    pub tools_per_skill: bool,
 }
 
 impl ServerSettings {
@@ -42,6 +44,7 @@ impl ServerSettings {
             timeout: None,
             installed: None,
             workspace: None,
+            tools_per_skill: false,
         }
     }
 }

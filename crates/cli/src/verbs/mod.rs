@@ -8,6 +8,8 @@ pub(crate) mod check_command;
 pub(crate) mod check_path;
 pub(crate) mod completions;
 pub(crate) mod convert;
+#[cfg(target_os = "linux")]
+pub(crate) mod discover;
 pub(crate) mod doctor;
 pub(crate) mod exec;
 pub(crate) mod explain;
@@ -42,3 +44,4 @@ pub(crate) mod trace;
 #[cfg(target_os = "linux")]
 pub(crate) mod update;
 pub(crate) mod validate;
+pub(crate) mod wrap;

@@ -9,7 +9,7 @@ use crate::output::message;
 use crate::render;
 
 /// Which policy.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(super) struct PolicyArgs {
     /// A policy file instead of ~/.config/skillsandbox/policy.yaml
     #[arg(long, value_name = "FILE")]

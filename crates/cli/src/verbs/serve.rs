@@ -41,6 +41,10 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "FILE")]
     policy: Option<PathBuf>,
 
+    /// List a tool of its own for every skill that declares parameters, typed by these
+    #[arg(long)]
+    tools_per_skill: bool,
+
     /// How many skills run at a time, at most 64; more wait
     #[arg(long, value_name = "N", default_value_t = DEFAULT_CONCURRENT)]
     max_concurrent: usize,
@@ -66,6 +70,7 @@ impl ServeArgs {
         }
         settings.max_concurrent = self.max_concurrent.min(MAX_CONCURRENT);
         settings.timeout = self.timeout;
+        settings.tools_per_skill = self.tools_per_skill;
         let server = McpServer::new(&settings, user_history())?;
         let shutdown = server.shutdown();
         signals::on_interrupt(move || shutdown.close())?;

@@ -31,6 +31,7 @@ fn row_147_serve_speaks_mcp_on_stdio_and_stdout_carries_only_json_rpc() {
     let all = [
         "run_skill",
         "list_skills",
+        "read_skill",
         "validate_skill",
         "inspect_skill",
         "scan_skill",

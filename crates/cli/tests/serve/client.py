@@ -14,7 +14,7 @@ async def main(server, root, env, mode):
         assert (client.protocol_version >= "2026") == (mode == "auto"), client.protocol_version
         assert "run_skill" in client.instructions, client.instructions
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-        assert len(tools) == 8, tools.keys()
+        assert len(tools) == 9, tools.keys()
         assert tools["run_skill"].annotations.read_only_hint is False
         assert all(tool.annotations.read_only_hint for name, tool in tools.items() if name != "run_skill")
 

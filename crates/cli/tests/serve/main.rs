@@ -13,5 +13,7 @@ mod lifetime;
 mod lines;
 mod others;
 mod output;
+mod reading;
 mod roots;
+mod skill_tools;
 mod traces;

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use skillsandbox_manifest::{GrantBases, GrantPath, LoadError, Manifest, Spanned};
+use skillsandbox_manifest::{GrantBases, GrantPath, LoadError, Manifest, SkillDoc, Spanned};
 use skillsandbox_run::{LoadedSkill, Refusal};
 
 use super::{OneSkill, ToolContext, arguments, cure, refused, why};
@@ -108,7 +108,10 @@ impl ListedSkill {
             args_are_command: manifest.is_some_and(|manifest| manifest.entrypoint().is_none()),
             name: skill.map(|skill| text(&skill.name.value)),
             version: skill.map(|skill| text(&skill.version.value)),
-            description: skill.and_then(|skill| Some(text(&skill.description.as_ref()?.value))),
+            description: skill
+                .and_then(|skill| skill.description.as_ref().map(|own| own.value.clone()))
+                .or_else(|| document_description(found))
+                .map(|description| text(&description)),
             parameters_left_out: declared.len() - parameters.len(),
             parameters,
         }
@@ -138,6 +141,12 @@ impl ListedSkill {
             let _ = write!(text, "\n    and {} more parameters", self.parameters_left_out);
         }
     }
+}
+
+/// What a skill's document says of it, where its manifest says nothing.
+fn document_description(found: &FoundSkill) -> Option<String> {
+    let (document, _) = SkillDoc::load(&found.folder).ok()?;
+    document.front_matter?.description.map(|description| description.value)
 }
 
 pub(crate) fn list(context: &ToolContext, given: Map<String, Value>) -> Result<ToolAnswer, ToolProblem> {

@@ -169,23 +169,23 @@ fn read_address(address: &str) -> Result<(String, u16), &'static str> {
     if let Ok(v4) = host.parse::<Ipv4Addr>() {
         return Ok((v4.to_string(), port));
     }
-    let host = host.strip_suffix('.').unwrap_or(host);
-    let last = host.rsplit('.').next().unwrap_or_default();
-    // `2130706433`, `0x7f.1` and `127.1` are addresses to those who read them as C does.
-    let is_number =
-        last.starts_with(|c: char| c.is_ascii_digit()) && last.chars().all(|c| c.is_ascii_alphanumeric());
-    if is_number && (last.bytes().all(|b| b.is_ascii_digit()) || last.to_ascii_lowercase().starts_with("0x"))
-    {
-        return Err("its host is a number in a form that readers take differently");
-    }
-    if local_kind(&host.to_ascii_lowercase()).is_some() {
-        return Ok((host.to_ascii_lowercase(), port));
+    let host = host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase();
+    if local_kind(&host).is_some() && !ends_in_number(&host) {
+        return Ok((host, port));
     }
     let name: DomainPattern = host.parse().map_err(|_| "its host is not a name")?;
-    if name.is_wildcard() {
-        return Err("its host is not a name");
+    // After it was made plain: letters of other alphabets may stand for digits, too.
+    if name.is_wildcard() || ends_in_number(name.base()) {
+        return Err("its host is not a name, or a number in a form that readers take differently");
     }
     Ok((name.base().to_owned(), port))
+}
+
+/// Whether readers of addresses take a host for a number: `2130706433`, `0x7f.1` and `127.1` are 127.0.0.1 to those who read them as C does.
+fn ends_in_number(host: &str) -> bool {
+    let last = host.rsplit('.').next().unwrap_or_default();
+    let is_decimal = !last.is_empty() && last.bytes().all(|byte| byte.is_ascii_digit());
+    is_decimal || last.starts_with("0x")
 }
 
 fn read_port(after: &str, default: u16) -> Result<u16, &'static str> {

@@ -201,7 +201,9 @@ impl AgentGuard {
         let places = GrantBases::new(&settings.root, home);
         let (ceiling, _) = policy.narrow(hosts::empty_manifest()?, &places);
         let guard = Self { hosts: HostGuard::new(policy.clone(), places), settings, ceiling };
-        guard.policies(&guard.settings.root)?;
+        // What is wrong with the settings is told at the first call, whatever tool it is of.
+        let there = guard.policies(&guard.settings.root)?;
+        CommandGuard::new(&guard.settings, &guard.ceiling, &there, guard.hosts.places())?;
         Ok(guard)
     }
 
@@ -324,7 +326,7 @@ impl AgentGuard {
         if !is_reader && let PathDecision::Deny(denial) = policies.writers.judge_call(name, &input) {
             return GuardAnswer::Deny(path_reason(&denial.to_string()));
         }
-        places::judge_input(call.input, &policies.cwd, !is_reader)
+        places::judge_input(name, call.input, &policies.cwd, !is_reader)
     }
 
     fn judge_patch(call: &AgentCall<'_>, policies: &CallPolicies, key: &str) -> GuardAnswer {

@@ -48,6 +48,9 @@ const CONTENT_KEYS: [&str; 14] = [
     "thought",
 ];
 
+/// Tools whose `pattern` is about what is in files. In their normal form.
+const SEARCH_TOOLS: [&str; 3] = ["grep", "grepsearch", "searchfilecontent"];
+
 /// Arguments that programs are given to run. In their normal form.
 const COMMAND_KEYS: [&str; 8] = ["command", "cmd", "commandline", "script", "code", "shell", "args", "argv"];
 
@@ -57,11 +60,11 @@ pub(super) fn readable() -> impl Iterator<Item = &'static Path> {
 }
 
 /// What the paths in a call's arguments mean, as they are written and by where their links lead.
-pub(super) fn judge_input(input: &Map<String, Value>, cwd: &Path, writes: bool) -> GuardAnswer {
+pub(super) fn judge_input(tool: &str, input: &Map<String, Value>, cwd: &Path, writes: bool) -> GuardAnswer {
+    let searches_text = SEARCH_TOOLS.contains(&normal(tool).as_str());
     let mut answer = GuardAnswer::Pass;
     each_text(input, &mut |key, text| {
-        let is_pattern_of_text = key == "pattern" && input.contains_key("output_mode");
-        if !CONTENT_KEYS.contains(&key) && !is_pattern_of_text && !text.contains('\n') {
+        if !CONTENT_KEYS.contains(&key) && !(searches_text && key == "pattern") && !text.contains('\n') {
             let judged = judge_path(text, cwd, writes);
             answer = std::cmp::max(answer.clone(), judged);
         }

@@ -152,6 +152,12 @@ fn places_of_credentials_are_denied_however_they_are_written() {
     is_asked(&judge.bash("cat .env"), "credential-place");
     let glob = |pattern: &str| judge.call("Glob", Some(ToolKind::File), json!({ "pattern": pattern }), "");
     is_denied(&glob("**/.ssh/id_*"), "credential-place");
+    // What is searched for in files is no path.
+    let grep = |path: &str| {
+        judge.call("Grep", Some(ToolKind::File), json!({ "pattern": "~/.ssh/id_rsa", "path": path }), "")
+    };
+    assert_eq!(grep("src"), GuardAnswer::Pass);
+    assert!(matches!(grep("/etc"), GuardAnswer::Deny(_)));
 }
 
 #[test]
@@ -277,6 +283,20 @@ fn addresses_of_this_machine_and_its_network_are_denied() {
     ] {
         is_denied(&judge.fetch(url), "address");
     }
+    // Letters and digits of other alphabets become plain ones when an address is read.
+    for url in [
+        "http://\u{24db}ocalhost/",
+        "http://0x7f.\u{ff11}/",
+        "http://\u{ff11}27.0.0.1/",
+        "http://2130706433\u{3002}/",
+        "http://metadata.google.\u{24d8}nternal/",
+        "http://[fe80::1%25eth0]/",
+        "http:///localhost",
+        "http:localhost",
+    ] {
+        assert!(matches!(judge.fetch(url), GuardAnswer::Deny(_)), "{url}: {:?}", judge.fetch(url));
+    }
+    assert_eq!(judge.fetch("https://b\u{fc}cher.example/"), GuardAnswer::Pass);
     assert_eq!(judge.fetch("https://example.com/a?b#c"), GuardAnswer::Pass);
     let prompt = |text: &str| {
         judge.call("web_fetch", Some(ToolKind::FetchNamed("prompt")), json!({ "prompt": text }), "")

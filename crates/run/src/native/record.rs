@@ -86,7 +86,7 @@ pub(super) fn record_redacted(
         shared.begin(Some(Event::new(EventKind::RunStarted { command: words })));
         let killer = running.killer();
         streams.stop.runs(move || killer.kill());
-        feed(&mut running);
+        feed(&mut running, streams);
         let shown = attach_terminal(&mut running, streams);
         let (out, err) = readers(&mut running, shown, &shared, redactor, output, streams);
         let outcome = running.wait();
@@ -206,11 +206,18 @@ impl SharedRecorder {
 }
 
 /// Hands this program's standard input on, in a thread that nobody waits for: who types may never stop.
-fn feed(running: &mut RunningCommand) {
+fn feed(running: &mut RunningCommand, streams: &RunStreams) {
     let Some(mut pipe) = running.stdin() else { return };
+    let (stop, patience) = (streams.stop.clone(), streams.end_after_input);
     let copy = move || {
         // Whoever does not read on is not written to.
-        let _ = std::io::copy(&mut std::io::stdin().lock(), &mut pipe).and_then(|_| pipe.flush());
+        let copied = std::io::copy(&mut std::io::stdin().lock(), &mut pipe).and_then(|_| pipe.flush());
+        drop(pipe);
+        // A run that does not read on may well go on to write; only the end of the input means that the caller is done.
+        if let (Ok(()), Some(patience)) = (copied, patience) {
+            std::thread::sleep(patience);
+            stop.stop();
+        }
     };
     let _ = std::thread::Builder::new().name("skillsandbox-in".into()).spawn(copy);
 }

@@ -9,8 +9,8 @@ mod codex;
 mod gemini;
 
 use std::io::{self, Read as _, Write as _};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
 use anyhow::{Context as _, bail, ensure};
@@ -28,7 +28,7 @@ use crate::output::{self, ExitAnswer, escaped, visible};
 /// What all products take for "no", with the reason on standard error.
 const BLOCKED: u8 = 2;
 /// How long a decision may take: less than the settings let it, so that the answer is ours.
-const DEADLINE: Duration = Duration::from_secs(15);
+const DEADLINE: Duration = Duration::from_secs(10);
 /// Longest name of a tool.
 const MOST_NAME: usize = 512;
 
@@ -36,7 +36,7 @@ const MOST_NAME: usize = 512;
 ///
 /// Reads one call as JSON from standard input and answers in the product's own form. Nothing is allowed that the product would not allow by
 /// itself: a call is denied, a person is asked, or the product goes on as if there were no hook.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(after_help = "Examples:
   skillsandbox hook claude-code --print-settings
   skillsandbox hook gemini --shell pass --print-settings
@@ -146,22 +146,37 @@ impl HookArgs {
         let product = self.product.product();
         if self.print_settings {
             output::message(&format!("Put this into {}:", product.settings_file));
-            output::json(&(product.settings)(&self.command_line()?))?;
+            output::json(&(product.settings)(&Self::command_line()?))?;
             return Ok(ExitAnswer::Yes);
         }
-        start_deadline();
-        // A panic would end with a code that means "go on".
-        let decided = catch_unwind(AssertUnwindSafe(|| self.decide(product)));
-        let problem = match decided {
-            Ok(Ok(answer)) => match print(&(product.answer)(&answer)) {
+        let problem = match self.decide_in_time(product) {
+            Ok(answer) => match print(&(product.answer)(&answer)) {
                 Ok(()) => return Ok(ExitAnswer::Yes),
                 Err(error) => format!("the answer cannot be written: {error}"),
             },
-            Ok(Err(error)) => format!("{error:#}"),
-            Err(_) => "the hook failed; please report it as a bug".to_owned(),
+            Err(problem) => problem,
         };
         block(&problem);
         Ok(ExitAnswer::Code(BLOCKED))
+    }
+
+    /// Decides in a thread of its own, which nobody waits for longer than a product does. A panic there would end this program with a code that
+    /// means "go on".
+    fn decide_in_time(&self, product: &'static Product) -> Result<GuardAnswer, String> {
+        let (sender, decided) = mpsc::channel();
+        let hook = self.clone();
+        let decide = move || sender.send(hook.decide(product).map_err(|error| format!("{error:#}")));
+        let started = std::thread::Builder::new().name("skillsandbox-hook".to_owned()).spawn(decide);
+        started.map_err(|error| format!("no thread can be started: {error}"))?;
+        match decided.recv_timeout(DEADLINE) {
+            Ok(answer) => answer,
+            Err(RecvTimeoutError::Timeout) => {
+                Err(format!("no decision within {} seconds", DEADLINE.as_secs()))
+            }
+            Err(RecvTimeoutError::Disconnected) => {
+                Err("the hook failed; please report it as a bug".to_owned())
+            }
+        }
     }
 
     fn decide(&self, product: &Product) -> anyhow::Result<GuardAnswer> {
@@ -204,7 +219,7 @@ impl HookArgs {
     }
 
     /// The command that the settings run: this program by its path, with the flags that were given.
-    fn command_line(&self) -> anyhow::Result<String> {
+    fn command_line() -> anyhow::Result<String> {
         let program = std::env::current_exe().context("it is not known where this program lies")?;
         let mut words = vec![program.to_str().context("this program's path is not text")?.to_owned()];
         words.extend(std::env::args().skip(1).filter(|word| word != "--print-settings"));
@@ -271,19 +286,6 @@ fn read_input() -> anyhow::Result<Vec<u8>> {
     io::stdin().lock().take(most + 1).read_to_end(&mut input).context("standard input cannot be read")?;
     ensure!(input.len() <= MAX_REQUEST_BYTES, "the call is larger than {MAX_REQUEST_BYTES} bytes");
     Ok(input)
-}
-
-/// Denies the call when no decision was made in time, such as when standard input does not end.
-fn start_deadline() {
-    let started = std::thread::Builder::new().name("deadline".to_owned()).spawn(|| {
-        std::thread::sleep(DEADLINE);
-        block(&format!("no decision within {} seconds", DEADLINE.as_secs()));
-        std::process::exit(BLOCKED.into());
-    });
-    if started.is_err() {
-        block("no thread can be started");
-        std::process::exit(BLOCKED.into());
-    }
 }
 
 fn print(answer: &Value) -> io::Result<()> {

@@ -125,6 +125,11 @@ pub(super) fn refused(refusal: &Refusal) {
     output::message(&format!("{RED}refused{RESET}: {}", lines(&refusal.to_string())));
 }
 
+/// What came of a run, in a few lines on standard error.
+pub(super) fn show_summary(report: &RunReport) {
+    summary::print(report);
+}
+
 /// Several lines, each without what could deceive.
 pub(super) fn lines(text: &str) -> String {
     text.lines().map(output::visible).collect::<Vec<_>>().join("\n")
