@@ -309,6 +309,9 @@ impl Workbench {
         command.arg("--env").arg(format!("NODE_PATH={}", self.node.join("node_modules").display()));
         let path = format!("PATH={}:/usr/local/bin:/usr/bin:/bin", self.python.join("bin").display());
         command.arg("--env").arg(path);
+        // Where the skill's own words say "this skill's folder".
+        let skill = self.folder.join("home/.local/share/skillsandbox/skills").join(&case.skill);
+        command.arg("--env").arg(format!("SKILL_DIR={}", skill.display()));
         if let Some(server) = server {
             command.arg("--allow-host").arg(&server.host).arg("--resolve").arg(&server.pin);
         }
