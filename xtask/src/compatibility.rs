@@ -15,7 +15,7 @@ use std::process::{Command, Output, Stdio};
 use anyhow::{Context as _, bail, ensure};
 use serde_json::Value;
 
-use crate::workspace::{root, succeed, target_dir};
+use crate::workspace::{cargo, root, succeed, target_dir};
 
 /// What Python and Node.js skills say that their users have to install.
 const PYTHON_PACKAGES: &[&str] = &[
@@ -72,18 +72,25 @@ struct CaseResult {
 pub(crate) fn run(args: &[&str]) -> anyhow::Result<()> {
     let mut checkouts = Vec::new();
     let mut only = Vec::new();
+    let mut program = None;
     let mut rest = args.iter();
     while let Some(arg) = rest.next() {
         match *arg {
             "--skills" => checkouts.push(PathBuf::from(*rest.next().context("--skills needs a folder")?)),
+            "--program" => program = Some(PathBuf::from(*rest.next().context("--program needs a file")?)),
             name if !name.starts_with('-') => only.push(name.to_owned()),
-            other => bail!("`{other}` is not known; usage: compatibility --skills DIR … [SKILL …]"),
+            other => bail!(
+                "`{other}` is not known; usage: compatibility --skills DIR … [--program FILE] [SKILL …]"
+            ),
         }
     }
-    ensure!(!checkouts.is_empty(), "which skills? usage: compatibility --skills DIR … [SKILL …]");
+    ensure!(
+        !checkouts.is_empty(),
+        "which skills? usage: compatibility --skills DIR … [--program FILE] [SKILL …]"
+    );
     let cases = cases()?;
     let folders = folders_below(&checkouts)?;
-    let bench = Workbench::set_up()?;
+    let bench = Workbench::set_up(program)?;
     let mut table = String::from(
         "| vendor | skill | with | learnt | result | minimal | no false alarm | note |\n|---|---|---|---|---|---|---|---|\n",
     );
@@ -203,15 +210,14 @@ struct Workbench {
 }
 
 impl Workbench {
-    fn set_up() -> anyhow::Result<Self> {
-        succeed(Command::new("cargo").args([
-            "build",
-            "--quiet",
-            "--release",
-            "--package",
-            "skillsandbox-cli",
-        ]))?;
+    fn set_up(program: Option<PathBuf>) -> anyhow::Result<Self> {
         let target = target_dir()?;
+        let program = if let Some(program) = program {
+            program
+        } else {
+            succeed(&mut cargo(["build", "--quiet", "--release", "--package", "skillsandbox-cli"]))?;
+            target.join("release/skillsandbox")
+        };
         let folder = target.join("compatibility");
         let (python, node) = (folder.join("python"), folder.join("node"));
         fs::create_dir_all(&node)?;
@@ -229,7 +235,7 @@ impl Workbench {
             fs::remove_dir_all(&home)?;
         }
         fs::create_dir_all(&home)?;
-        Ok(Self { program: target.join("release/skillsandbox"), python, node, folder })
+        Ok(Self { program, python, node, folder })
     }
 
     /// A command with a home of its own.
@@ -251,8 +257,14 @@ impl Workbench {
         ensure!(installed.status.success(), "not installed: {}", last_line(&installed));
 
         let workspace = self.workspace(case)?;
+        // What other cases of the same skill have taught is not this one's.
+        if let Some(known) = self.manifest(case).parent().filter(|folder| folder.exists()) {
+            fs::remove_dir_all(known)?;
+        }
         let mut learn = self.command(&self.program);
         learn.args(["learn", &case.skill, "--yes-files"]);
+        // The packages are the person's, who says once where they are.
+        learn.arg("--read").arg(&self.python).arg("--read").arg(&self.node);
         self.grant(&mut learn, case, &workspace, server.as_ref());
         let learnt = learn.output()?;
         ensure!(learnt.status.success(), "not learnt: {}", last_line(&learnt));
@@ -299,13 +311,7 @@ impl Workbench {
 
     /// What a person who has these packages and this input says on the command line, and the command itself.
     fn grant(&self, command: &mut Command, case: &SkillCase, workspace: &Path, server: Option<&HostServer>) {
-        command
-            .arg("--workspace")
-            .arg(workspace)
-            .arg("--read")
-            .arg(&self.python)
-            .arg("--read")
-            .arg(&self.node);
+        command.arg("--workspace").arg(workspace);
         command.arg("--env").arg(format!("NODE_PATH={}", self.node.join("node_modules").display()));
         let path = format!("PATH={}:/usr/local/bin:/usr/bin:/bin", self.python.join("bin").display());
         command.arg("--env").arg(path);
@@ -318,14 +324,15 @@ impl Workbench {
         command.arg("--").args(&case.command);
     }
 
+    /// Where the person's manifest for a skill is.
+    fn manifest(&self, case: &SkillCase) -> PathBuf {
+        let manifests = self.folder.join("home/.config/skillsandbox/manifests");
+        manifests.join(&case.skill).join("skillsandbox.yaml")
+    }
+
     /// The lines of the manifest that grant something.
     fn learnt_grants(&self, case: &SkillCase) -> Vec<String> {
-        let file = self
-            .folder
-            .join("home/.config/skillsandbox/manifests")
-            .join(&case.skill)
-            .join("skillsandbox.yaml");
-        let text = fs::read_to_string(file).unwrap_or_default();
+        let text = fs::read_to_string(self.manifest(case)).unwrap_or_default();
         let lines = text.lines().filter(|line| line.trim_start().starts_with("- "));
         let words = lines.map(|line| {
             line.trim().trim_start_matches("- ").split(" #").next().unwrap_or_default().trim().to_owned()

@@ -48,7 +48,7 @@ For parts of the work:
   eval --mutate --corpus DIR … [--seed N] [--sample N]
                         the same after an attacker rewrote what was found: which rules are about techniques,
                         which about strings
-  compatibility --skills DIR … [SKILL …]
+  compatibility --skills DIR … [--program FILE] [SKILL …]
                         real skills of vendors from a checkout: installed, learnt, run, and the results looked at
   bench enforcer        what the sandbox costs, beside bubblewrap and no sandbox
   bench network         what reaching a name costs, beside bare loopback
