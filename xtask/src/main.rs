@@ -8,6 +8,7 @@
 
 mod behaviours;
 mod bench;
+mod compatibility;
 mod demo;
 mod elsewhere;
 mod eval;
@@ -47,6 +48,8 @@ For parts of the work:
   eval --mutate --corpus DIR … [--seed N] [--sample N]
                         the same after an attacker rewrote what was found: which rules are about techniques,
                         which about strings
+  compatibility --skills DIR … [--program FILE] [SKILL …]
+                        real skills of vendors from a checkout: installed, learnt, run, and the results looked at
   bench enforcer        what the sandbox costs, beside bubblewrap and no sandbox
   bench network         what reaching a name costs, beside bare loopback
   bench watch           how much slower a program gets when each thing that it does is shown
@@ -72,6 +75,7 @@ fn main() -> ExitCode {
 fn run(args: &[&str]) -> anyhow::Result<()> {
     match args {
         ["demo", rest @ ..] => demo::run(rest),
+        ["compatibility", rest @ ..] => compatibility::run(rest),
         ["test"] => test::run(),
         ["test-ordinary"] => test::test_environment().and_then(|environment| ordinary::run(&environment)),
         ["packages"] => setup::run().and_then(|environment| packages::check(&environment)),
