@@ -195,6 +195,13 @@ fn a_manifest_that_a_skill_or_a_run_could_have_written_is_not_taken() {
     let left = format!("{workspace}/left.yaml");
     fs::write(&left, ENTRYPOINT).unwrap();
     refused(&stage.run(&["run", "notes", "--manifest", &left]), "a run could write");
+    // Nor one that anybody on the host can write.
+    let shared = stage.write("shared.yaml", ENTRYPOINT);
+    fs::set_permissions(&shared, fs::Permissions::from_mode(0o666)).unwrap();
+    refused(
+        &stage.run(&["run", "notes", "--manifest", shared.to_str().unwrap()]),
+        "every user can change it",
+    );
     // Nor is a link that a skill ships as its manifest.
     let outside = stage.write("outside.yaml", ENTRYPOINT);
     symlink(outside, PathBuf::from(&source).join("skillsandbox.yaml")).unwrap();
