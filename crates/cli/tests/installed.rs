@@ -256,8 +256,10 @@ fn row_162_what_a_skill_may_write_in_its_own_folder_is_no_change() {
     let source = source(&stage);
     let manifest = "skill: { name: notes, version: '1' }\npermissions: { filesystem: { write: [data] } }\n";
     fs::write(PathBuf::from(&source).join("skillsandbox.yaml"), manifest).unwrap();
+    stage.write("sources/notes/data/tool.sh", "echo tool\n");
     assert_eq!(code(&stage.run(&["install", "--force", &source])), 0);
     for _ in 0..2 {
+        prints(&shell(&stage, &["-q"], "chmod +x data/tool.sh; echo x >> data/tool.sh; echo made"), "made\n");
         prints(
             &shell(&stage, &["-q"], "echo x >> data/log && ln -sf log data/link && echo wrote"),
             "wrote\n",
@@ -541,7 +543,12 @@ fn two_skills_of_one_name_from_different_sources_have_each_their_own_manifest() 
     // Installed from elsewhere under the same name, it does not get the manifest.
     let other = stage.write("other/notes/SKILL.md", DOCUMENT);
     stage.write("other/notes/scripts/show.sh", "echo the other\n");
-    assert_eq!(code(&stage.run(&["remove", "notes"])), 0);
+    let removed = stage.run(&["remove", "notes"]);
+    assert!(
+        code(&removed) == 0 && err(&removed).contains("your own manifest for it stays"),
+        "{}",
+        err(&removed)
+    );
     assert_eq!(code(&stage.run(&["install", other.parent().unwrap().to_str().unwrap()])), 0);
     refused(&stage.run(&["run", "notes"]), "it has no entrypoint");
 }
