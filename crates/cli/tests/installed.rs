@@ -598,3 +598,39 @@ fn what_a_skill_writes_in_its_own_folder_does_not_make_it_another_for_its_manife
     assert_eq!(code(&stage.run(&["update", "notes"])), 0);
     assert!(err(&shell(&stage, &[], "true")).contains("compare"));
 }
+
+#[test]
+fn row_164_a_host_that_a_person_adds_is_reached_in_that_run_and_in_no_other() {
+    use std::io::{Read as _, Write as _};
+
+    let (stage, _) = installed();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming().take(8) {
+            let mut stream = stream.unwrap();
+            let _ = stream.read(&mut [0; 512]);
+            let _ = stream.write_all(b"HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nhi");
+        }
+    });
+    let pin = format!("api.notes.test:80:{address}");
+    let script = "
+import urllib.request
+for host in ['api.notes.test', 'other.notes.test']:
+    try: print(host, urllib.request.urlopen('http://' + host + '/', timeout=5).read().decode())
+    except OSError: print(host, 'failed')
+";
+    let reached = |flags: &[&str]| {
+        let arguments = [&["run", "-q", "notes", "--resolve", &pin], flags, &["--", "python3", "-c", script]];
+        let output = stage.run(&arguments.concat());
+        assert_eq!(code(&output), 0, "{}", err(&output));
+        text(&output.stdout).starts_with("api.notes.test hi\nother.notes.test failed\n")
+    };
+    assert!(reached(&["--allow-host", "api.notes.test:80"]));
+    assert!(!reached(&[]));
+    assert!(!reached(&["--allow-host", "api.notes.test:81"]));
+    assert!(!reached(&["--allow-host", "api.notes.test:80", "--deny-host", "api.notes.test"]));
+    let recorded =
+        stage.traces().iter().any(|path| trace(path).to_string().contains("network api.notes.test"));
+    assert!(recorded, "whose word it was");
+}
