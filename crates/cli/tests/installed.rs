@@ -249,6 +249,10 @@ fn a_name_is_one_of_an_installed_skill_and_leads_nowhere_else() {
     };
     prints(&run("notes"), "shown\n");
     prints(&run("./notes"), "the folder\n");
+    assert_eq!(code(&stage.run(&["remove", "notes"])), 0);
+    let folder = run("notes");
+    prints(&folder, "the folder\n");
+    assert!(err(&folder).contains("this is the folder ./notes"), "{}", err(&folder));
 }
 
 #[test]
