@@ -135,7 +135,9 @@ impl InstallationCheck for InstalledFiles {
         skill.add_oddities(&found);
         compare(&mut skill, &self.entry, &found);
         let AuditedSkill { changed, missing, added, problems, .. } = skill;
-        let mut differences = problems;
+        // Each begins with the path that it is about; no file of a skill has a colon in its name.
+        let is_others = |problem: &String| problem.split_once(": ").is_none_or(|(path, _)| !is_own(path));
+        let mut differences: Vec<String> = problems.into_iter().filter(is_others).collect();
         for (paths, what) in [(changed, "changed"), (missing, "missing"), (added, "added")] {
             let told = paths.iter().filter(|path| !is_own(path)).map(|path| format!("{path} ({what})"));
             differences.extend(told.collect::<Vec<_>>());
