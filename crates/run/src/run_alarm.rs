@@ -222,7 +222,7 @@ impl SentCounter {
                 self.gap("the permissive profile let calls pass that nobody watches");
             }
             EventKind::Lost { at } if at == "observer" => {
-                self.gap("not everything that it tried was recorded")
+                self.gap("not everything that it tried was recorded");
             }
             EventKind::DnsQuery { .. }
             | EventKind::SyscallRefused { .. }
