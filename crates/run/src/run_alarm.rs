@@ -296,7 +296,9 @@ mod tests {
 
     fn data(events: &[Event]) -> SentData {
         let mut counter = SentCounter::default();
-        events.iter().for_each(|event| counter.observe(event));
+        for event in events {
+            counter.observe(event);
+        }
         counter.finish(None, &[])
     }
 
