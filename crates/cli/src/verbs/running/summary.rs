@@ -271,6 +271,9 @@ fn trace_notes(report: &RunReport) -> Vec<String> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use skillsandbox_run::DenialBook;
+    use skillsandbox_tracer::{Event, EventKind, EventVerdict, NetConnection};
+
     use super::*;
 
     fn report() -> RunReport {
@@ -304,6 +307,23 @@ mod tests {
         assert!(unknown.contains("of 2 attempts it is not known what became of them"), "{unknown}");
         assert!(unknown.contains(&format!(", {}", Prevention::Unknown.as_str())), "{unknown}");
         assert!(!unknown.contains(", prevented"), "{unknown}");
+    }
+
+    #[test]
+    fn a_name_that_belongs_to_a_private_address_is_refused_with_that_reason() {
+        let mut to = NetConnection::default();
+        (to.name, to.port, to.transport) = (Some("intranet.test".into()), 443, "tcp".into());
+        to.reason = Some("special_address".into());
+        let rule = "the name belongs to 10.0.0.7, a private address".to_owned();
+        let event = Event::new(EventKind::NetConnect(to)).with_verdict(EventVerdict::Denied, rule);
+        let mut book = DenialBook::new();
+        book.observe(&event, None);
+        let mut report = report();
+        report.denied = book.finish_trace(&[]);
+        let text = plain(&report, Some(80));
+        assert!(text.contains("    connect to intranet.test port 443 by tcp\n"), "{text}");
+        assert!(text.contains("      why: the name belongs to 10.0.0.7, a private address\n"), "{text}");
+        assert!(!text.contains(HINT), "a name does not open the way to a private address: {text}");
     }
 
     #[test]
