@@ -218,7 +218,10 @@ fn classes(page: &mut Page, report: &RunReport) {
 /// What the live view says at the end, besides its tables: the alarm, limits and hints, and where the trace is.
 pub(super) fn notes(report: &RunReport) -> Vec<String> {
     let mut notes = Vec::new();
-    notes.extend(report.alarm.as_ref().map(|alarm| format!("ALARM: {alarm}")));
+    if let Some(alarm) = &report.alarm {
+        // A line each: the view cuts lines in the middle.
+        notes.extend([format!("ALARM: {}", alarm.what), alarm.got_out.to_string(), alarm.advice.to_owned()]);
+    }
     let hinted = report.denied.denials.iter().filter(|denial| denial.hint.is_some());
     notes.extend(hinted.take(SHOWN).map(|denial| {
         let hint = denial.hint.as_deref().unwrap_or_default();
