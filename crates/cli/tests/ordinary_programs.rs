@@ -294,7 +294,7 @@ fn row_166_a_granted_host_that_answers_is_nothing_to_talk_of() {
     work_folder(&stage);
     let server = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = server.local_addr().unwrap().port();
-    let served = std::thread::spawn(move || {
+    let answering = std::thread::spawn(move || {
         let (mut client, _) = server.accept().unwrap();
         let mut request = [0; 1024];
         let _ = client.read(&mut request).unwrap();
@@ -305,7 +305,7 @@ fn row_166_a_granted_host_that_answers_is_nothing_to_talk_of() {
     let flags = ["--allow-host", &host, "--resolve", &pin];
     let wrong = complaints(&stage, &flags, &["curl", "-sS", &url], &[0]);
     assert!(wrong.is_empty(), "{wrong:?}");
-    served.join().unwrap();
+    answering.join().unwrap();
 }
 
 #[test]

@@ -222,7 +222,7 @@ impl SentCounter {
                 self.gap("the permissive profile let calls pass that nobody watches");
             }
             EventKind::Lost { at } if at == "observer" => {
-                self.gap("not everything that it tried was recorded")
+                self.gap("not everything that it tried was recorded");
             }
             EventKind::DnsQuery { .. }
             | EventKind::SyscallRefused { .. }
@@ -296,7 +296,9 @@ mod tests {
 
     fn data(events: &[Event]) -> SentData {
         let mut counter = SentCounter::default();
-        events.iter().for_each(|event| counter.observe(event));
+        for event in events {
+            counter.observe(event);
+        }
         counter.finish(None, &[])
     }
 

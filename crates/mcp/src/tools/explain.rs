@@ -139,7 +139,9 @@ pub(crate) fn explain(context: &ToolContext, given: Map<String, Value>) -> Resul
     let mut violations: Vec<ReportedViolation> = denials.iter().map(ReportedViolation::from).collect();
     if incomplete.is_some() {
         // What is missing may be what makes it an attack.
-        violations.iter_mut().for_each(|violation| violation.hint = None);
+        for violation in &mut violations {
+            violation.hint = None;
+        }
     }
     if let (Some(wanted), true) = (sequence, violations.is_empty() && expected.is_empty()) {
         let why = if seen { "that event was not prevented" } else { "the trace has no such event" };

@@ -70,7 +70,7 @@ impl AttemptWeigher {
                 }
                 let reasons = paths().map(|path| self.expected_reason(*operation, path));
                 // One that is not expected makes all of it plain.
-                let reason = reasons.reduce(|one, two| one.and(two)).flatten();
+                let reason = reasons.reduce(Option::and).flatten();
                 reason.map_or(AttemptWeight::Plain, AttemptWeight::Expected)
             }
             EventKind::NetConnect(to) => {

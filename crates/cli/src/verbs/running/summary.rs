@@ -218,7 +218,10 @@ fn classes(page: &mut Page, report: &RunReport) {
 /// What the live view says at the end, besides its tables: the alarm, limits and hints, and where the trace is.
 pub(super) fn notes(report: &RunReport) -> Vec<String> {
     let mut notes = Vec::new();
-    notes.extend(report.alarm.as_ref().map(|alarm| format!("ALARM: {alarm}")));
+    if let Some(alarm) = &report.alarm {
+        // A line each: the view cuts lines in the middle.
+        notes.extend([format!("ALARM: {}", alarm.what), alarm.got_out.to_string(), alarm.advice.to_owned()]);
+    }
     let hinted = report.denied.denials.iter().filter(|denial| denial.hint.is_some());
     notes.extend(hinted.take(SHOWN).map(|denial| {
         let hint = denial.hint.as_deref().unwrap_or_default();
@@ -271,6 +274,9 @@ fn trace_notes(report: &RunReport) -> Vec<String> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use skillsandbox_run::DenialBook;
+    use skillsandbox_tracer::{Event, EventKind, EventVerdict, NetConnection};
+
     use super::*;
 
     fn report() -> RunReport {
@@ -304,6 +310,23 @@ mod tests {
         assert!(unknown.contains("of 2 attempts it is not known what became of them"), "{unknown}");
         assert!(unknown.contains(&format!(", {}", Prevention::Unknown.as_str())), "{unknown}");
         assert!(!unknown.contains(", prevented"), "{unknown}");
+    }
+
+    #[test]
+    fn a_name_that_belongs_to_a_private_address_is_refused_with_that_reason() {
+        let mut to = NetConnection::default();
+        (to.name, to.port, to.transport) = (Some("intranet.test".into()), 443, "tcp".into());
+        to.reason = Some("special_address".into());
+        let rule = "the name belongs to 10.0.0.7, a private address".to_owned();
+        let event = Event::new(EventKind::NetConnect(to)).with_verdict(EventVerdict::Denied, rule);
+        let mut book = DenialBook::new();
+        book.observe(&event, None);
+        let mut report = report();
+        report.denied = book.finish_trace(&[]);
+        let text = plain(&report, Some(80));
+        assert!(text.contains("    connect to intranet.test port 443 by tcp\n"), "{text}");
+        assert!(text.contains("      why: the name belongs to 10.0.0.7, a private address\n"), "{text}");
+        assert!(!text.contains(HINT), "a name does not open the way to a private address: {text}");
     }
 
     #[test]
