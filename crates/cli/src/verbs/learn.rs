@@ -48,6 +48,7 @@ Examples:
   skillsandbox learn --verify pdf --workspace ~/forms -- python3 scripts/fill.py in.pdf
   skillsandbox learn --diff pdf --trace run.json"
 )]
+#[allow(clippy::struct_excessive_bools, reason = "flags are flags")]
 pub(crate) struct LearnArgs {
     /// An installed skill, by its name; or a skill's folder, written with a slash: ./skill
     #[arg(value_name = "NAME|DIR")]

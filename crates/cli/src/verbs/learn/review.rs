@@ -66,7 +66,7 @@ impl Review {
             if self.yes_files {
                 draft.grant_file(proposal, places);
             } else if self.is_asked {
-                self.decide_file(draft, proposal, places)?;
+                decide_file(draft, proposal, places)?;
             } else {
                 is_decided = false;
                 draft.grant_file(proposal, places);
@@ -121,28 +121,28 @@ impl Review {
             message(&format!("  {DIM}{}{RESET}", visible(line)));
         }
     }
+}
 
-    fn decide_file(
-        &self,
-        draft: &mut ManifestDraft,
-        proposal: &FileProposal,
-        places: &LearnPlaces,
-    ) -> anyhow::Result<()> {
-        loop {
-            match ask("accept? [y]es, [N]o, or a narrower path: ")? {
-                Answer::Accept => {
-                    draft.grant_file(proposal, places);
+/// Asks until there is an answer.
+fn decide_file(
+    draft: &mut ManifestDraft,
+    proposal: &FileProposal,
+    places: &LearnPlaces,
+) -> anyhow::Result<()> {
+    loop {
+        match ask("accept? [y]es, [N]o, or a narrower path: ")? {
+            Answer::Accept => {
+                draft.grant_file(proposal, places);
+                return Ok(());
+            }
+            Answer::Refuse => return Ok(()),
+            Answer::Narrow(text) => match narrower(proposal, &text, places) {
+                Ok(narrow) => {
+                    draft.grant_file(&narrow, places);
                     return Ok(());
                 }
-                Answer::Refuse => return Ok(()),
-                Answer::Narrow(text) => match narrower(proposal, &text, places) {
-                    Ok(narrow) => {
-                        draft.grant_file(&narrow, places);
-                        return Ok(());
-                    }
-                    Err(why) => message(&format!("  {why}")),
-                },
-            }
+                Err(why) => message(&format!("  {why}")),
+            },
         }
     }
 }
