@@ -27,6 +27,8 @@ use destination::ManifestDestination;
 use progress::RoundProgress;
 use review::Review;
 
+/// The exit code of what was interrupted.
+const INTERRUPTED: u8 = 130;
 /// The variables that a skill without a manifest is handed.
 const HANDED: [&str; 2] = ["LANG", "PATH"];
 
@@ -157,6 +159,13 @@ impl LearnArgs {
             return checked::verify(&rehearsal, &declared_manifest(&skill)?, self.format);
         }
         let result = rehearsal.learn(&mut RoundProgress::new(self.format))?;
+        if rehearsal.stop.is_stopped() {
+            message("interrupted; nothing is written");
+            return Ok(Ok(ExitAnswer::Code(INTERRUPTED)));
+        }
+        if let Err(error) = signals::release() {
+            return Ok(Err(error));
+        }
         if self.diff {
             let manifest = declared_manifest(&skill)?;
             return Ok(checked::diff(&manifest, &result.seen, &rehearsal.places, self.format));

@@ -37,12 +37,8 @@ const LEFT_ALONE: [Signal; 15] = [
 #[cfg(unix)]
 pub(in crate::verbs) fn on_interrupt(act: impl Fn() + Send + 'static) -> anyhow::Result<()> {
     use anyhow::Context as _;
-    use nix::sys::signal::SigSet;
 
-    let mut set = SigSet::all();
-    for signal in LEFT_ALONE {
-        set.remove(signal);
-    }
+    let set = watched_signals();
     set.thread_block().context("cannot block signals")?;
     // Not by `sigwait`: it has no name for a real-time signal.
     #[cfg(target_os = "linux")]
@@ -60,6 +56,23 @@ pub(in crate::verbs) fn on_interrupt(act: impl Fn() + Send + 'static) -> anyhow:
         .name("skillsandbox-signals".into())
         .spawn(wait)
         .context("cannot start a thread")?;
+    Ok(())
+}
+
+/// All that would end this command, but for [`LEFT_ALONE`].
+#[cfg(unix)]
+fn watched_signals() -> nix::sys::signal::SigSet {
+    let mut set = nix::sys::signal::SigSet::all();
+    for signal in LEFT_ALONE {
+        set.remove(signal);
+    }
+    set
+}
+
+/// Nothing runs any more, and a person is asked: an interrupt ends this command again.
+pub(in crate::verbs) fn release() -> anyhow::Result<()> {
+    #[cfg(unix)]
+    anyhow::Context::context(watched_signals().thread_unblock(), "cannot unblock signals")?;
     Ok(())
 }
 
