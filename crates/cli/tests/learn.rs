@@ -534,3 +534,28 @@ fn a_program_that_knows_a_rehearsal_gets_nothing_by_it() {
     assert!(!String::from_utf8_lossy(&output.stdout).contains("canary-4714"), "{output:?}");
     assert_eq!(fs::read_to_string(treasure).unwrap(), "canary-4714");
 }
+
+#[test]
+fn a_rehearsal_may_write_more_than_a_run_keeps_for_itself() {
+    // In a run this goes to the host, where only the largest file is limited.
+    let shop = Workshop::new(
+        "for n in 1 2 3 4; do head -c 30000000 /dev/zero > \"$1/$n\" || exit 7; done; du -s \"$1\" > /dev/null; echo done",
+    );
+    let folder = shop.path("results");
+    fs::create_dir(&folder).unwrap();
+    let (report, code) = shop.learn(&["--yes-files"], &[folder.to_str().unwrap()]);
+    assert_eq!(code, 0, "{report:#}");
+    assert!(list(&folder).is_empty());
+}
+
+#[test]
+fn a_time_that_the_person_allows_and_the_skill_needs_is_declared() {
+    let shop = Workshop::new("sleep 0.7");
+    shop.write(
+        "skill/skillsandbox.yaml",
+        "skill: { name: tested, version: \"1\" }\nresources: { max_runtime_seconds: 1 }\n",
+    );
+    let (report, code) = shop.learn(&["--yes-files", "--timeout", "20"], &[]);
+    assert_eq!(code, 0, "{report:#}");
+    assert_eq!(shop.manifest().resources().runtime.as_secs(), 20, "{}", shop.text());
+}

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::Args;
-use skillsandbox_learn::{LearnPlaces, Rehearsal, RehearsalResult};
+use skillsandbox_learn::{LearnPlaces, RaisedLimit, Rehearsal, RehearsalResult};
 use skillsandbox_manifest::Manifest;
 use skillsandbox_run::{
     LoadChoice, LoadedSkill, ManifestOrigin, Refusal, ScanAdmission, SkillCall, UserPolicy, read_parameters,
@@ -189,7 +189,9 @@ impl LearnArgs {
         for name in skill.granted().env.iter().map(ToString::to_string) {
             draft.grant_variable(&name, "named by --env");
         }
-        result.raised.iter().for_each(|limit| draft.raise_limit(limit));
+        let declared = skill.manifest().resources().runtime;
+        let runtime = RaisedLimit::runtime(result.last.exit.duration, declared, self.timeout);
+        result.raised.iter().chain(&runtime).for_each(|limit| draft.raise_limit(limit));
         let text = draft.to_text().context("no manifest is written")?;
         let written = if is_accepted { destination.write(&text)? } else { destination.write_draft(&text)? };
         let went_well = result.last.exit.exit_code == Some(0);
