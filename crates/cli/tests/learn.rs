@@ -559,3 +559,17 @@ fn a_time_that_the_person_allows_and_the_skill_needs_is_declared() {
     assert_eq!(code, 0, "{report:#}");
     assert_eq!(shop.manifest().resources().runtime.as_secs(), 20, "{}", shop.text());
 }
+
+#[test]
+fn variables_that_scripts_read_are_named_and_handed_on_only_by_the_person() {
+    let shop = Workshop::new("echo \"${REPORT_MODE:-none}\"; exit 0");
+    shop.write("skill/other.py", "import os\nprint(os.environ['REPORT_KEY'])\n");
+    let (report, code) = shop.learn(&["--yes-files"], &[]);
+    assert_eq!(code, 0, "{report:#}");
+    let expected = serde_json::json!({ "REPORT_KEY": ["other.py:2"], "REPORT_MODE": ["main.sh:1"] });
+    assert_eq!(report["variables"], expected, "{report:#}");
+    assert!(shop.manifest().env_vars().allow.is_empty(), "{}", shop.text());
+    let (report, _) = shop.learn(&["--yes-files", "--env", "REPORT_MODE"], &[]);
+    assert_eq!(report["variables"], serde_json::json!({ "REPORT_KEY": ["other.py:2"] }));
+    assert_eq!(shop.manifest().env_vars().allow[0].value.to_string(), "REPORT_MODE");
+}

@@ -1,5 +1,6 @@
 //! What a person accepts: each grant with what was seen for it.
 
+use std::collections::BTreeMap;
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 
 use skillsandbox_learn::{
@@ -93,6 +94,31 @@ impl Review {
             }
         }
         Ok(is_decided)
+    }
+
+    /// Variables that scripts read: asked for on a terminal, else named. A rehearsal does not show whether one is needed.
+    pub(super) fn ask_for_variables(
+        &self,
+        draft: &mut ManifestDraft,
+        variables: &BTreeMap<String, Vec<String>>,
+    ) -> anyhow::Result<()> {
+        if !self.is_shown {
+            return Ok(());
+        }
+        for (name, places) in variables {
+            let places = places.join(", ");
+            message(&format!(
+                "\n{BOLD}variable {}{RESET}\n  {DIM}read in {}{RESET}",
+                visible(name),
+                visible(&places)
+            ));
+            if !self.is_asked {
+                message(&format!("  not handed on: it needs --env {}", visible(name)));
+            } else if matches!(ask("hand it on? [y/N] ")?, Answer::Accept) {
+                draft.grant_variable(name, &format!("read in {places}"));
+            }
+        }
+        Ok(())
     }
 
     fn show_file(&self, proposal: &FileProposal) {
