@@ -60,7 +60,7 @@ impl Workshop {
     }
 
     fn manifest(&self) -> Manifest {
-        Manifest::load(&self.path("skill")).unwrap()
+        Manifest::load(self.path("skill")).unwrap()
     }
 
     fn text(&self) -> String {
