@@ -60,7 +60,7 @@ impl Workshop {
     }
 
     fn manifest(&self) -> Manifest {
-        Manifest::load(&self.path("skill")).unwrap()
+        Manifest::load(self.path("skill")).unwrap()
     }
 
     fn text(&self) -> String {
@@ -533,4 +533,43 @@ fn a_program_that_knows_a_rehearsal_gets_nothing_by_it() {
     ]);
     assert!(!String::from_utf8_lossy(&output.stdout).contains("canary-4714"), "{output:?}");
     assert_eq!(fs::read_to_string(treasure).unwrap(), "canary-4714");
+}
+
+#[test]
+fn a_rehearsal_may_write_more_than_a_run_keeps_for_itself() {
+    // In a run this goes to the host, where only the largest file is limited.
+    let shop = Workshop::new(
+        "for n in 1 2 3 4; do head -c 30000000 /dev/zero > \"$1/$n\" || exit 7; done; du -s \"$1\" > /dev/null; echo done",
+    );
+    let folder = shop.path("results");
+    fs::create_dir(&folder).unwrap();
+    let (report, code) = shop.learn(&["--yes-files"], &[folder.to_str().unwrap()]);
+    assert_eq!(code, 0, "{report:#}");
+    assert!(list(&folder).is_empty());
+}
+
+#[test]
+fn a_time_that_the_person_allows_and_the_skill_needs_is_declared() {
+    let shop = Workshop::new("sleep 0.7");
+    shop.write(
+        "skill/skillsandbox.yaml",
+        "skill: { name: tested, version: \"1\" }\nresources: { max_runtime_seconds: 1 }\n",
+    );
+    let (report, code) = shop.learn(&["--yes-files", "--timeout", "20"], &[]);
+    assert_eq!(code, 0, "{report:#}");
+    assert_eq!(shop.manifest().resources().runtime.as_secs(), 20, "{}", shop.text());
+}
+
+#[test]
+fn variables_that_scripts_read_are_named_and_handed_on_only_by_the_person() {
+    let shop = Workshop::new("echo \"${REPORT_MODE:-none}\"; exit 0");
+    shop.write("skill/other.py", "import os\nprint(os.environ['REPORT_KEY'])\n");
+    let (report, code) = shop.learn(&["--yes-files"], &[]);
+    assert_eq!(code, 0, "{report:#}");
+    let expected = serde_json::json!({ "REPORT_KEY": ["other.py:2"], "REPORT_MODE": ["main.sh:1"] });
+    assert_eq!(report["variables"], expected, "{report:#}");
+    assert!(shop.manifest().env_vars().allow.is_empty(), "{}", shop.text());
+    let (report, _) = shop.learn(&["--yes-files", "--env", "REPORT_MODE"], &[]);
+    assert_eq!(report["variables"], serde_json::json!({ "REPORT_KEY": ["other.py:2"] }));
+    assert_eq!(shop.manifest().env_vars().allow[0].value.to_string(), "REPORT_MODE");
 }

@@ -1,5 +1,7 @@
 //! Limits that a rehearsal ran into, raised a few times.
 
+use std::time::Duration;
+
 use skillsandbox_run::{Job, RunExit};
 
 /// Most memory that a rehearsal is given.
@@ -17,6 +19,17 @@ pub struct RaisedLimit {
     pub value: u64,
     /// Why.
     pub evidence: String,
+}
+
+impl RaisedLimit {
+    /// The time that a run is given, where one took more than half of what is declared. `allowed` is what the person gave the rehearsal.
+    #[must_use]
+    pub fn runtime(taken: Duration, declared: Duration, allowed: Option<Duration>) -> Option<Self> {
+        let allowed = allowed.filter(|allowed| *allowed > declared && taken.saturating_mul(2) > declared)?;
+        let evidence =
+            format!("it took {:.1} s, and {} s are declared", taken.as_secs_f32(), declared.as_secs());
+        Some(Self { key: "max_runtime_seconds", value: allowed.as_secs(), evidence })
+    }
 }
 
 /// Raises what was run into, where that is known to help. What was raised; nothing where no more is to be had.

@@ -6,17 +6,20 @@ mod progress;
 mod review;
 mod shown;
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::Args;
-use skillsandbox_learn::{LearnPlaces, Rehearsal, RehearsalResult};
+use skillsandbox_learn::{LearnPlaces, ManifestDraft, RaisedLimit, Rehearsal, RehearsalResult, StaticFacts};
 use skillsandbox_manifest::Manifest;
 use skillsandbox_run::{
     LoadChoice, LoadedSkill, ManifestOrigin, Refusal, ScanAdmission, SkillCall, UserPolicy, read_parameters,
 };
+
+use skillsandbox_scanner::SkillFiles;
 
 use super::running::grants::{GrantFlags, NarrowFlags};
 use super::running::{self, flags, signals, skill_target::SkillTarget};
@@ -27,6 +30,8 @@ use destination::ManifestDestination;
 use progress::RoundProgress;
 use review::Review;
 
+/// The exit code of what was interrupted.
+const INTERRUPTED: u8 = 130;
 /// The variables that a skill without a manifest is handed.
 const HANDED: [&str; 2] = ["LANG", "PATH"];
 
@@ -48,6 +53,7 @@ Examples:
   skillsandbox learn --verify pdf --workspace ~/forms -- python3 scripts/fill.py in.pdf
   skillsandbox learn --diff pdf --trace run.json"
 )]
+#[allow(clippy::struct_excessive_bools, reason = "flags are flags")]
 pub(crate) struct LearnArgs {
     /// An installed skill, by its name; or a skill's folder, written with a slash: ./skill
     #[arg(value_name = "NAME|DIR")]
@@ -156,6 +162,13 @@ impl LearnArgs {
             return checked::verify(&rehearsal, &declared_manifest(&skill)?, self.format);
         }
         let result = rehearsal.learn(&mut RoundProgress::new(self.format))?;
+        if rehearsal.stop.is_stopped() {
+            message("interrupted; nothing is written");
+            return Ok(Ok(ExitAnswer::Code(INTERRUPTED)));
+        }
+        if let Err(error) = signals::release() {
+            return Ok(Err(error));
+        }
         if self.diff {
             let manifest = declared_manifest(&skill)?;
             return Ok(checked::diff(&manifest, &result.seen, &rehearsal.places, self.format));
@@ -179,17 +192,33 @@ impl LearnArgs {
         for name in skill.granted().env.iter().map(ToString::to_string) {
             draft.grant_variable(&name, "named by --env");
         }
-        result.raised.iter().for_each(|limit| draft.raise_limit(limit));
+        let variables = read_variables(skill, &draft)?;
+        review.ask_for_variables(&mut draft, &variables)?;
+        let declared = skill.manifest().resources().runtime;
+        let runtime = RaisedLimit::runtime(result.last.exit.duration, declared, self.timeout);
+        result.raised.iter().chain(&runtime).for_each(|limit| draft.raise_limit(limit));
         let text = draft.to_text().context("no manifest is written")?;
         let written = if is_accepted { destination.write(&text)? } else { destination.write_draft(&text)? };
         let went_well = result.last.exit.exit_code == Some(0);
         if self.format == OutputFormat::Json {
-            shown::json(result, &text, &written, is_accepted)?;
+            shown::json(result, &text, &written, is_accepted, &variables)?;
         } else {
             shown::text(result, &written, is_accepted);
         }
         Ok(if is_accepted && went_well { ExitAnswer::Yes } else { ExitAnswer::No })
     }
+}
+
+/// Variables that the skill's scripts read by name, each with where, and that the draft does not hand on.
+fn read_variables(
+    skill: &LoadedSkill,
+    draft: &ManifestDraft,
+) -> anyhow::Result<BTreeMap<String, Vec<String>>> {
+    let scanner = skill.policy().scanner_builder()?.list_capabilities().build();
+    let files = SkillFiles::from_dir(skill.folder())?;
+    let mut variables = StaticFacts::of(&files, &scanner.scan(&files)).variables;
+    variables.retain(|name, _| !draft.env.iter().any(|entry| entry.value == *name));
+    Ok(variables)
 }
 
 /// What is declared, without what the person adds for the rehearsal.

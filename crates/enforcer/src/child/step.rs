@@ -39,6 +39,7 @@ steps! {
     PrivateFs, Mounts, "mount the private folders";
     ProcFs, Mounts, "mount /proc";
     Place, Mounts, "put in place";
+    Overlay, Mounts, "rehearse writing to";
     Pivot, Mounts, "change to the new root";
     Seal, Mounts, "make the new root read-only";
     Workdir, Mounts, "enter the working directory";

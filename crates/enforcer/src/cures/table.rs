@@ -403,8 +403,25 @@ pub(super) const ENTRIES: &[CureEntry] = &[
         lines: &["grep -E 'tmpfs|proc' /proc/filesystems"],
     },
     CureEntry {
+        name: "mounts below an overlay",
+        steps: Some(&[SetupStep::Overlay]),
+        errnos: &[libc::EINVAL],
+        on: |_| true,
+        what: "another file system is mounted below this folder, which an overlay cannot show: name a folder without one.",
+        lines: &["findmnt --submounts /"],
+    },
+    CureEntry {
+        name: "no overlays",
+        steps: Some(&[SetupStep::Overlay]),
+        errnos: &[libc::EPERM, libc::ENOSYS, libc::ENODEV, libc::EOPNOTSUPP],
+        on: |_| true,
+        what: "this kernel has no overlays in user namespaces, without which nothing can be rehearsed: Linux 5.11 or later, with \
+               CONFIG_OVERLAY_FS. A run does not need them.",
+        lines: &["uname -r", "grep overlay /proc/filesystems"],
+    },
+    CureEntry {
         name: "changed meanwhile",
-        steps: Some(&[SetupStep::Place]),
+        steps: Some(&[SetupStep::Place, SetupStep::Overlay]),
         errnos: &[libc::ESTALE],
         on: |_| true,
         what: "a granted path was replaced by something else while the sandbox was made: start the run again.",

@@ -156,7 +156,9 @@ impl MountsLayer {
             if let MountOperation::Proc { target } = operation {
                 self.mount_proc(root.as_fd(), target, index)?;
             } else {
-                operation.apply(root.as_fd(), private.as_fd()).at_index(SetupStep::Place, index)?;
+                let is_overlay = matches!(operation, MountOperation::Overlay { .. });
+                let step = if is_overlay { SetupStep::Overlay } else { SetupStep::Place };
+                operation.apply(root.as_fd(), private.as_fd()).at_index(step, index)?;
             }
         }
         Self::pivot(root.as_fd())?;

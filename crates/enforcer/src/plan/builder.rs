@@ -260,7 +260,7 @@ impl PlanBuilder {
     /// Changes nothing on the host: what is written goes into an overlay that ends with the run, folders of write grants are not made, and
     /// a name that is not granted has an address that nobody answers on, so that the port is seen that a program wants.
     ///
-    /// What is written counts against [`disk`](Self::disk). Without overlays in user namespaces (Linux 5.11) it is refused.
+    /// What is written is kept in memory, 1 GiB at most unless [`disk`](Self::disk) is more. Without overlays in user namespaces (Linux 5.11) it is refused.
     #[must_use]
     pub fn rehearse(mut self) -> Self {
         self.rehearsal = true;

@@ -185,7 +185,7 @@ fn failure_error(prepared: &Prepared, message: StepReport) -> Error {
 fn describe_report(prepared: &Prepared, message: StepReport) -> String {
     let step = message.failure.step;
     let detail = match step {
-        SetupStep::Place => prepared.mounts.describe(message.failure.index),
+        SetupStep::Place | SetupStep::Overlay => prepared.mounts.describe(message.failure.index),
         SetupStep::Setting => prepared.mounts.describe_setting(message.failure.index),
         SetupStep::Listen => prepared.network.describe(message.failure.index),
         SetupStep::Limit => prepared.rlimits.describe(message.failure.index),

@@ -1,5 +1,6 @@
 //! `learn --verify` and `learn --diff`: a manifest held against what a skill is seen to do.
 
+use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::Context as _;
@@ -81,8 +82,10 @@ pub(super) fn diff(
             ];
             let mut text = String::new();
             for (heading, lines) in parts.iter().filter(|(_, lines)| !lines.is_empty()) {
-                text.push_str(&format!("{BOLD}{heading}{RESET}\n"));
-                lines.iter().for_each(|line| text.push_str(&format!("  {}\n", visible(line))));
+                let _ = writeln!(text, "{BOLD}{heading}{RESET}");
+                for line in *lines {
+                    let _ = writeln!(text, "  {}", visible(line));
+                }
             }
             if text.is_empty() {
                 text.push_str("what is declared is what is used\n");

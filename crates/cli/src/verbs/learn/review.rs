@@ -1,5 +1,6 @@
 //! What a person accepts: each grant with what was seen for it.
 
+use std::collections::BTreeMap;
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 
 use skillsandbox_learn::{
@@ -66,7 +67,7 @@ impl Review {
             if self.yes_files {
                 draft.grant_file(proposal, places);
             } else if self.is_asked {
-                self.decide_file(draft, proposal, places)?;
+                decide_file(draft, proposal, places)?;
             } else {
                 is_decided = false;
                 draft.grant_file(proposal, places);
@@ -95,6 +96,31 @@ impl Review {
         Ok(is_decided)
     }
 
+    /// Variables that scripts read: asked for on a terminal, else named. A rehearsal does not show whether one is needed.
+    pub(super) fn ask_for_variables(
+        &self,
+        draft: &mut ManifestDraft,
+        variables: &BTreeMap<String, Vec<String>>,
+    ) -> anyhow::Result<()> {
+        if !self.is_shown {
+            return Ok(());
+        }
+        for (name, places) in variables {
+            let places = places.join(", ");
+            message(&format!(
+                "\n{BOLD}variable {}{RESET}\n  {DIM}read in {}{RESET}",
+                visible(name),
+                visible(&places)
+            ));
+            if !self.is_asked {
+                message(&format!("  not handed on: it needs --env {}", visible(name)));
+            } else if matches!(ask("hand it on? [y/N] ")?, Answer::Accept) {
+                draft.grant_variable(name, &format!("read in {places}"));
+            }
+        }
+        Ok(())
+    }
+
     fn show_file(&self, proposal: &FileProposal) {
         if !self.is_shown {
             return;
@@ -121,28 +147,28 @@ impl Review {
             message(&format!("  {DIM}{}{RESET}", visible(line)));
         }
     }
+}
 
-    fn decide_file(
-        &self,
-        draft: &mut ManifestDraft,
-        proposal: &FileProposal,
-        places: &LearnPlaces,
-    ) -> anyhow::Result<()> {
-        loop {
-            match ask("accept? [y]es, [N]o, or a narrower path: ")? {
-                Answer::Accept => {
-                    draft.grant_file(proposal, places);
+/// Asks until there is an answer.
+fn decide_file(
+    draft: &mut ManifestDraft,
+    proposal: &FileProposal,
+    places: &LearnPlaces,
+) -> anyhow::Result<()> {
+    loop {
+        match ask("accept? [y]es, [N]o, or a narrower path: ")? {
+            Answer::Accept => {
+                draft.grant_file(proposal, places);
+                return Ok(());
+            }
+            Answer::Refuse => return Ok(()),
+            Answer::Narrow(text) => match narrower(proposal, &text, places) {
+                Ok(narrow) => {
+                    draft.grant_file(&narrow, places);
                     return Ok(());
                 }
-                Answer::Refuse => return Ok(()),
-                Answer::Narrow(text) => match narrower(proposal, &text, places) {
-                    Ok(narrow) => {
-                        draft.grant_file(&narrow, places);
-                        return Ok(());
-                    }
-                    Err(why) => message(&format!("  {why}")),
-                },
-            }
+                Err(why) => message(&format!("  {why}")),
+            },
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What learning came to, for people and for programs.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde_json::json;
@@ -69,6 +70,7 @@ pub(super) fn json(
     manifest: &str,
     written: &Path,
     is_accepted: bool,
+    variables: &BTreeMap<String, Vec<String>>,
 ) -> anyhow::Result<()> {
     let files = result.proposals.files.iter().map(|one| {
         json!({
@@ -99,6 +101,7 @@ pub(super) fn json(
         "limits_hit": result.last.exit.limits_hit,
         "files": files.collect::<Vec<_>>(),
         "hosts": hosts.collect::<Vec<_>>(),
+        "variables": variables,
         "findings": findings.collect::<Vec<_>>(),
         "manifest": manifest,
     }))

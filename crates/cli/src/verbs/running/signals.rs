@@ -58,12 +58,8 @@ pub(in crate::verbs) fn on_interrupt(act: impl Fn() + Send + 'static) -> anyhow:
 #[cfg(unix)]
 fn on_signal(resized: bool, act: impl Fn(i32) + Send + 'static) -> anyhow::Result<()> {
     use anyhow::Context as _;
-    use nix::sys::signal::SigSet;
 
-    let mut set = SigSet::all();
-    for signal in LEFT_ALONE {
-        set.remove(signal);
-    }
+    let mut set = watched_signals();
     if resized {
         set.add(Signal::SIGWINCH);
     }
@@ -84,6 +80,23 @@ fn on_signal(resized: bool, act: impl Fn(i32) + Send + 'static) -> anyhow::Resul
         .name("skillsandbox-signals".into())
         .spawn(wait)
         .context("cannot start a thread")?;
+    Ok(())
+}
+
+/// All that would end this command, but for [`LEFT_ALONE`].
+#[cfg(unix)]
+fn watched_signals() -> nix::sys::signal::SigSet {
+    let mut set = nix::sys::signal::SigSet::all();
+    for signal in LEFT_ALONE {
+        set.remove(signal);
+    }
+    set
+}
+
+/// Nothing runs any more, and a person is asked: an interrupt ends this command again.
+pub(in crate::verbs) fn release() -> anyhow::Result<()> {
+    #[cfg(unix)]
+    anyhow::Context::context(watched_signals().thread_unblock(), "cannot unblock signals")?;
     Ok(())
 }
 

@@ -55,6 +55,9 @@ const DEVICES: [&str; 5] = ["null", "zero", "full", "random", "urandom"];
 const HIDDEN_FOLDER: &CStr = c"hidden";
 const HIDDEN_FILE: &CStr = c"hidden-file";
 
+/// Bytes that a rehearsal may write in all, at least.
+const REHEARSAL_SIZE: u64 = 1 << 30;
+
 /// Names of keys on the host, which are listed in every namespace.
 const KEYS: [&str; 2] = ["keys", "key-users"];
 
@@ -87,12 +90,17 @@ impl MountsLayer {
         layout.add_masks(grants)?;
         Ok(Self {
             operations: layout.operations,
-            private_size: c_string(Path::new(&plan.limits.disk.to_string()))?,
+            private_size: c_string(Path::new(&private_size(plan).to_string()))?,
             private_attributes: NOSUID | NODEV | exec,
             workdir: c_string(workdir)?,
             settings,
         })
     }
+}
+
+/// Bytes of the private file system. A rehearsal also has in it what a run would write to the host, where only the largest file is limited.
+fn private_size(plan: &Plan) -> u64 {
+    if plan.rehearsal { plan.limits.disk.max(REHEARSAL_SIZE) } else { plan.limits.disk }
 }
 
 impl RootLayout {
