@@ -222,6 +222,15 @@ fn without_a_terminal_it_is_an_error_that_says_so() {
 }
 
 #[test]
+fn a_skill_can_have_one_too() {
+    let stage = Stage::new();
+    let skill = stage.shell_skill("", "tty; test -t 0 && test -t 1 && test -t 2 && echo all three; exit 6\n");
+    let Some(driven) = drive(&stage, &["run", "-t", "-q", skill.to_str().unwrap()], &[]) else { return };
+    assert!(driven.output.contains("/dev/pts/0\r\nall three"), "{}", driven.output);
+    assert_eq!(driven.code, 6);
+}
+
+#[test]
 fn without_the_flag_there_is_no_terminal_inside() {
     let stage = Stage::new();
     let script = "tty; ls /dev/tty; test -t 0 || test -t 1 || test -t 2 || echo none";
