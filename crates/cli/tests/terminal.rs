@@ -60,7 +60,7 @@ fn a_shell_has_a_terminal_of_its_own_of_the_size_of_the_users() {
     let steps = [
         ("$ ", "type", json!("tty; stty size; echo $TERM; echo on${X}e\r")),
         ("\none", "resize", json!([40, 132])),
-        ("$ ", "type", json!("stty size; echo tw${X}o\r")),
+        ("$ ", "type", json!("until stty size | grep '40 132'; do sleep 0.1; done; echo tw${X}o\r")),
         ("\ntwo", "type", json!("exit 7\r")),
     ];
     let Some(driven) = drive(&stage, &SHELL, &steps) else { return };
