@@ -60,7 +60,7 @@ fn a_shell_has_a_terminal_of_its_own_of_the_size_of_the_users() {
     let steps = [
         ("$ ", "type", json!("tty; stty size; echo $TERM; echo on${X}e\r")),
         ("\none", "resize", json!([40, 132])),
-        ("$ ", "type", json!("stty size; echo tw${X}o\r")),
+        ("$ ", "type", json!("until stty size | grep '40 132'; do sleep 0.1; done; echo tw${X}o\r")),
         ("\ntwo", "type", json!("exit 7\r")),
     ];
     let Some(driven) = drive(&stage, &SHELL, &steps) else { return };
@@ -219,6 +219,15 @@ fn without_a_terminal_it_is_an_error_that_says_so() {
         let arguments = [&["exec", "-t"], flags, &["true"]].concat();
         assert_eq!(code(&stage.run(&arguments)), 2, "{flags:?}");
     }
+}
+
+#[test]
+fn a_skill_can_have_one_too() {
+    let stage = Stage::new();
+    let skill = stage.shell_skill("", "tty; test -t 0 && test -t 1 && test -t 2 && echo all three; exit 6\n");
+    let Some(driven) = drive(&stage, &["run", "-t", "-q", skill.to_str().unwrap()], &[]) else { return };
+    assert!(driven.output.contains("/dev/pts/0\r\nall three"), "{}", driven.output);
+    assert_eq!(driven.code, 6);
 }
 
 #[test]

@@ -27,8 +27,8 @@ fn shown(script: &str, typed: &[u8]) -> (String, CommandStatus) {
 
 #[test]
 fn it_is_the_controlling_terminal_and_lies_in_the_sandboxs_own_folder() {
-    let (text, status) = shown("tty; stty size; echo through > /dev/tty; ls /dev/pts; exit 9", b"");
-    assert_eq!(text, "/dev/pts/0\r\n17 71\r\nthrough\r\n0\r\nptmx\r\n");
+    let (text, status) = shown("tty; stty size; echo through > /dev/tty; echo /dev/pts/*; exit 9", b"");
+    assert_eq!(text, "/dev/pts/0\r\n17 71\r\nthrough\r\n/dev/pts/0 /dev/pts/ptmx\r\n");
     assert_eq!(status, CommandStatus::Exited(9));
 }
 

@@ -176,8 +176,8 @@ fn two_hundred_thousand_events_are_a_page_of_less_than_five_megabytes() {
 
 #[test]
 fn reads_of_libraries_share_a_row_of_the_timeline() {
-    let mut maker = stories::Maker::new("reader");
     use skillsandbox_tracer::FileOperation::Read;
+    let mut maker = stories::Maker::new("reader");
     for number in 0..50 {
         maker.after(1, stories::file(Read, &format!("/usr/lib/python3/{number}.py"), EventVerdict::Allowed));
     }

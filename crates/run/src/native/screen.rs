@@ -336,7 +336,7 @@ mod tests {
     #[test]
     fn no_sequence_is_hidden_in_another() {
         for (attack, shown) in [
-            (&b"\x1b]0;\x1b[6n\x07after"[..], &b"after"[..]),
+            (&b"\x1b]0;\x1b[6n\x07after"[..], &b"\x07after"[..]),
             (b"\x1bP\x1b[c\x1b\\after", b"after"),
             (b"\x1b[3\x1b[6nafter", b"after"),
             (b"\x1b[\x186n", b"6n"),

@@ -50,7 +50,7 @@ pub fn write_text<W: Write>(
     }
     story(&mut page, look, trace, &tally);
     let classes = classes(trace);
-    findings(&mut page, look, trace, &classes);
+    findings(&mut page, look, trace);
     policies(&mut page, look, trace);
     row::heading(&mut page, look, "processes");
     if tree.is_empty() {
@@ -116,7 +116,6 @@ fn story(out: &mut String, look: &RenderOptions, trace: &Trace, tally: &TraceTal
     for doubt in doubts(trace, tally) {
         row::wrapped(out, look, "DOUBTFUL", &doubt, RowColour::Red);
     }
-    out.push('\n');
 }
 
 /// Which event proves what.
@@ -133,12 +132,7 @@ fn classes(trace: &Trace) -> BTreeMap<u64, Vec<AttackClass>> {
     classes
 }
 
-fn findings(
-    out: &mut String,
-    look: &RenderOptions,
-    trace: &Trace,
-    classes: &BTreeMap<u64, Vec<AttackClass>>,
-) {
+fn findings(out: &mut String, look: &RenderOptions, trace: &Trace) {
     let found = &trace.violation_summary.classifications;
     if found.is_empty() {
         return;
@@ -151,10 +145,7 @@ fn findings(
                 Some(event) => {
                     out.push_str("    ");
                     let inner = look.clone().columns(look.columns.saturating_sub(4));
-                    let tags = classes.get(place).map(Vec::as_slice).unwrap_or_default();
-                    let others: Vec<AttackClass> =
-                        tags.iter().copied().filter(|class| *class != found.class).collect();
-                    row::event(out, &inner, event, &others, RowLead::Listed);
+                    row::event(out, &inner, event, &[], RowLead::Listed);
                 }
                 None => tables::nothing(out, look, &format!("    #{place} is not in this trace")),
             }

@@ -12,17 +12,15 @@ pub(in crate::verbs) fn watch(stop: &StopHandle) -> anyhow::Result<()> {
 /// The same, and a new size of the window is told to the run's terminal, where it has one.
 pub(super) fn watch_terminal(stop: &StopHandle, terminal: Option<&RunTerminal>) -> anyhow::Result<()> {
     let (stop, terminal) = (stop.clone(), terminal.cloned());
-    #[cfg(unix)]
-    return on_signal(terminal.is_some(), move |signal| match &terminal {
+    on_signal(terminal.is_some(), move |signal| match &terminal {
+        #[cfg(unix)]
         Some(terminal) if signal == Signal::SIGWINCH as i32 => {
             if let Some((rows, columns)) = super::user_terminal::size() {
                 terminal.resize(rows, columns);
             }
         }
         _ => stop.stop_for_signal(signal),
-    });
-    #[cfg(not(unix))]
-    on_interrupt(move || stop.stop())
+    })
 }
 
 /// Signals that do not end a program, or that its own faults cause, after which it cannot go on. A pipe that nobody reads is an error
@@ -49,7 +47,7 @@ const LEFT_ALONE: [Signal; 15] = [
 /// From now on, an interrupt does this, and so does every other signal that would end this command and with it a run whose end nobody
 /// records: also those that limits of its own send (SIGXCPU; SIGXFSZ, which leaves the write that goes too far with an error) and
 /// real-time signals. Called before any other thread exists.
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 pub(in crate::verbs) fn on_interrupt(act: impl Fn() + Send + 'static) -> anyhow::Result<()> {
     on_signal(false, move |_| act())
 }
@@ -101,6 +99,6 @@ pub(in crate::verbs) fn release() -> anyhow::Result<()> {
 }
 
 #[cfg(not(unix))]
-pub(in crate::verbs) fn on_interrupt(_: impl Fn() + Send + 'static) -> anyhow::Result<()> {
+fn on_signal(_: bool, _: impl Fn(i32) + Send + 'static) -> anyhow::Result<()> {
     Ok(())
 }
