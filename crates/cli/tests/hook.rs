@@ -444,6 +444,36 @@ fn the_folder_that_a_call_claims_widens_nothing() {
 }
 
 #[test]
+fn what_the_agent_was_given_may_be_read_and_not_written() {
+    let project = Project::new();
+    let home = project.home();
+    for (product, read, write, folder) in [
+        ("claude-code", "Read", "Write", ".claude/skills/pdf"),
+        ("gemini", "read_file", "write_file", ".gemini/extensions/x"),
+    ] {
+        fs::create_dir_all(home.join(folder)).unwrap();
+        let file = json!({ "file_path": home.join(folder).join("SKILL.md") });
+        assert_eq!(project.decide(product, &[], read, &file).0, "pass", "{product}");
+        let mut content = file.clone();
+        content["content"] = json!("x");
+        assert_eq!(project.decide(product, &[], write, &content).0, "deny", "{product}");
+    }
+    let elsewhere = json!({ "file_path": home.join(".claude/history.jsonl") });
+    assert_eq!(project.decide("claude-code", &[], "Read", &elsewhere).0, "deny");
+    // A folder of that name that leads elsewhere opens nothing.
+    std::os::unix::fs::symlink("/etc", home.join(".claude/agents")).unwrap();
+    std::os::unix::fs::symlink(&home, home.join(".claude/commands")).unwrap();
+    assert_eq!(
+        project.decide("claude-code", &[], "Read", &json!({ "file_path": "/etc/hostname" })).0,
+        "deny"
+    );
+    assert_eq!(project.decide("claude-code", &[], "Read", &elsewhere).0, "deny");
+    fs::create_dir_all(home.join(".claude/plans")).unwrap();
+    let plan = json!({ "file_path": home.join(".claude/plans/a.md"), "content": "x" });
+    assert_eq!(project.decide("claude-code", &[], "Write", &plan).0, "pass");
+}
+
+#[test]
 fn only_what_the_person_says_is_approved() {
     let project = Project::new();
     let read = json!({ "file_path": project.path("notes.md") });
