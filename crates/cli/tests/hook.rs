@@ -513,6 +513,18 @@ fn the_users_policy_counts_and_one_in_the_project_does_not() {
     let home = project.home();
     let home = home.to_str().unwrap();
     assert_eq!(project.decide("claude-code", &["--write-root", home], "Write", &write).0, "deny");
+    // Where the project is the home, the policy lies in it, and counts.
+    let call = |tool: &str, input: &Value| {
+        let mut call = project.call("claude-code", tool, input);
+        call["cwd"] = json!(home);
+        let answer =
+            project.send("claude-code", &["--root", home, "--shell", "pass"], call.to_string().as_bytes());
+        assert_eq!(answer.code, 0, "{}", answer.err);
+        read_answer("claude-code", &answer.out).0
+    };
+    assert_eq!(call("WebFetch", &fetch), "deny");
+    assert_eq!(call("Write", &write), "deny");
+    assert_eq!(call("Bash", &json!({ "command": "cd .config && echo > skillsandbox/policy.yaml" })), "ask");
     fs::write(project.path("policy.yaml"), "{}").unwrap();
     let call = project.call("claude-code", "WebFetch", &fetch).to_string();
     let answer = project.send("claude-code", &["--policy", &project.path("policy.yaml")], call.as_bytes());

@@ -20,7 +20,7 @@ use skillsandbox_manifest::user_folders;
 use skillsandbox_path_policy::strict_json;
 use skillsandbox_run::{
     AgentCall, AgentGuard, GuardAnswer, GuardReason, GuardSettings, MAX_REQUEST_BYTES, ShellHandling,
-    ToolKind,
+    ToolKind, UserPolicy, real_path,
 };
 
 use super::policy::PolicyArgs;
@@ -187,7 +187,7 @@ impl HookArgs {
     fn decide(&self, product: &Product) -> anyhow::Result<GuardAnswer> {
         let call = HookCall::read(&read_input()?, product)?;
         let root = self.project(product)?;
-        let policy = self.policy.find([&root]).context("your policy cannot be used, so nothing goes on")?;
+        let policy = self.find_policy(&root).context("your policy cannot be used, so nothing goes on")?;
         let mut settings = GuardSettings::new(root);
         settings.read_roots = own_folders(product.reads).chain(self.read_root.iter().cloned()).collect();
         settings.write_roots = own_folders(product.writes).chain(self.write_root.iter().cloned()).collect();
@@ -210,6 +210,18 @@ impl HookArgs {
             GuardAnswer::Ask(reason) if !(product.can_ask)(&call.fields) => GuardAnswer::Deny(reason),
             other => other,
         })
+    }
+
+    /// The user's policy. One that is named and lies in the project may have come with it; the user's own may lie there, where the project is the
+    /// home: no call may change it.
+    fn find_policy(&self, root: &Path) -> anyhow::Result<UserPolicy> {
+        let policy = self.policy.find(std::iter::empty::<&Path>())?;
+        match policy.file() {
+            Some(file) if !policy.is_own() && real_path(file).starts_with(real_path(root)) => {
+                bail!("{} lies in the project that it would judge", file.display())
+            }
+            Some(_) | None => Ok(policy),
+        }
     }
 
     /// The project: what the person says, then the product, then where the hook was started.
