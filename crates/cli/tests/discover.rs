@@ -159,7 +159,7 @@ fn row_169_what_every_agent_has_is_found_and_judged() {
     assert_eq!(user["variables"], json!(["API_KEY"]));
     assert_eq!(
         user["change"],
-        "\"command\": \"skillsandbox\", and \"args\": [\"wrap\", \"--env\", \"API_KEY\", \"--\", \"npx\", …] with the args it has now after them"
+        "\"command\": \"skillsandbox\", \"args\": [\"wrap\", \"--env\", \"API_KEY\", \"--\", \"npx\", …its args]"
     );
     let (code, text, _) = machine.run(&[]);
     assert_eq!(code, 1);
@@ -168,7 +168,7 @@ fn row_169_what_every_agent_has_is_found_and_judged() {
         "not confined",
         "to confine it:",
         "BLOCKED",
-        "9 MCP servers: 1 confined, 7 not, 1 remote",
+        "MCP servers: 9 (1 confined, 7 not, 1 remote)",
         "hook claude-code --print-settings",
     ] {
         assert!(text.contains(said), "{said}: {text}");
@@ -186,7 +186,7 @@ fn the_change_that_is_proposed_confines() {
     let (_, found) = machine.found();
     assert_eq!(
         agent(&found, "Claude Code")["servers"][0]["change"],
-        "\"command\": \"skillsandbox\", and \"args\": [\"wrap\", \"--\", \"npx\", …] with the args it has now after them"
+        "\"command\": \"skillsandbox\", \"args\": [\"wrap\", \"--\", \"npx\", …its args]"
     );
     machine.write("project/.mcp.json", &json!({ "mcpServers": { "files": { "command": "skillsandbox", "args": ["wrap", "--", "npx", "-y", "server"] } } }).to_string());
     let (code, found) = machine.found();

@@ -444,6 +444,36 @@ fn the_folder_that_a_call_claims_widens_nothing() {
 }
 
 #[test]
+fn what_the_agent_was_given_may_be_read_and_not_written() {
+    let project = Project::new();
+    let home = project.home();
+    for (product, read, write, folder) in [
+        ("claude-code", "Read", "Write", ".claude/skills/pdf"),
+        ("gemini", "read_file", "write_file", ".gemini/extensions/x"),
+    ] {
+        fs::create_dir_all(home.join(folder)).unwrap();
+        let file = json!({ "file_path": home.join(folder).join("SKILL.md") });
+        assert_eq!(project.decide(product, &[], read, &file).0, "pass", "{product}");
+        let mut content = file.clone();
+        content["content"] = json!("x");
+        assert_eq!(project.decide(product, &[], write, &content).0, "deny", "{product}");
+    }
+    let elsewhere = json!({ "file_path": home.join(".claude/history.jsonl") });
+    assert_eq!(project.decide("claude-code", &[], "Read", &elsewhere).0, "deny");
+    // A folder of that name that leads elsewhere opens nothing.
+    std::os::unix::fs::symlink("/etc", home.join(".claude/agents")).unwrap();
+    std::os::unix::fs::symlink(&home, home.join(".claude/commands")).unwrap();
+    assert_eq!(
+        project.decide("claude-code", &[], "Read", &json!({ "file_path": "/etc/hostname" })).0,
+        "deny"
+    );
+    assert_eq!(project.decide("claude-code", &[], "Read", &elsewhere).0, "deny");
+    fs::create_dir_all(home.join(".claude/plans")).unwrap();
+    let plan = json!({ "file_path": home.join(".claude/plans/a.md"), "content": "x" });
+    assert_eq!(project.decide("claude-code", &[], "Write", &plan).0, "pass");
+}
+
+#[test]
 fn only_what_the_person_says_is_approved() {
     let project = Project::new();
     let read = json!({ "file_path": project.path("notes.md") });
@@ -483,6 +513,18 @@ fn the_users_policy_counts_and_one_in_the_project_does_not() {
     let home = project.home();
     let home = home.to_str().unwrap();
     assert_eq!(project.decide("claude-code", &["--write-root", home], "Write", &write).0, "deny");
+    // Where the project is the home, the policy lies in it, and counts.
+    let call = |tool: &str, input: &Value| {
+        let mut call = project.call("claude-code", tool, input);
+        call["cwd"] = json!(home);
+        let answer =
+            project.send("claude-code", &["--root", home, "--shell", "pass"], call.to_string().as_bytes());
+        assert_eq!(answer.code, 0, "{}", answer.err);
+        read_answer("claude-code", &answer.out).0
+    };
+    assert_eq!(call("WebFetch", &fetch), "deny");
+    assert_eq!(call("Write", &write), "deny");
+    assert_eq!(call("Bash", &json!({ "command": "cd .config && echo > skillsandbox/policy.yaml" })), "ask");
     fs::write(project.path("policy.yaml"), "{}").unwrap();
     let call = project.call("claude-code", "WebFetch", &fetch).to_string();
     let answer = project.send("claude-code", &["--policy", &project.path("policy.yaml")], call.as_bytes());

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use serde_json::{Map, Value};
-use skillsandbox_egress::special_address;
+use skillsandbox_enforcer::egress::special_address;
 use skillsandbox_manifest::{DomainPattern, GrantBases, Manifest};
 
 use super::{GuardAnswer, GuardError, GuardReason, places};

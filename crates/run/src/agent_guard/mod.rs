@@ -377,8 +377,7 @@ impl AgentGuard {
 }
 
 fn path_reason(reason: &str) -> GuardReason {
-    let hint =
-        "Use a path inside the project; a person can name further folders by --read-root or --write-root.";
+    let hint = "A person can name further folders by --read-root or --write-root.";
     GuardReason::new("path", reason, hint)
 }
 

@@ -12,7 +12,8 @@ use crate::reach::real_path;
 const READABLE: [&str; 1] = ["/usr"];
 
 /// Files that decide what an agent may do, and what runs without being asked for. By the end of their path.
-const GUARD_FILES: [&[&str]; 15] = [
+const GUARD_FILES: [&[&str]; 16] = [
+    &["skillsandbox", "policy.yaml"],
     &[".claude", "settings.json"],
     &[".claude", "settings.local.json"],
     &[".claude", "hooks"],

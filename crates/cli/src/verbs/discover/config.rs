@@ -281,11 +281,9 @@ fn change_of(command: &str, variables: &[String], is_toml: bool) -> String {
         words.iter().map(|word| Value::from(shorten_line(word, MOST_SHOWN)).to_string()).collect();
     let words = words.join(", ");
     if is_toml {
-        format!("command = \"skillsandbox\", and args = [{words}, …] with the args it has now after them")
+        format!("command = \"skillsandbox\", args = [{words}, …its args]")
     } else {
-        format!(
-            "\"command\": \"skillsandbox\", and \"args\": [{words}, …] with the args it has now after them"
-        )
+        format!("\"command\": \"skillsandbox\", \"args\": [{words}, …its args]")
     }
 }
 

@@ -120,11 +120,11 @@ fn summary(found: &Discovery) -> String {
     let of = |state: ServerState| servers().filter(|server| server.state == state).count();
     let with = |verdict: &str| documents().filter(|document| document.verdict == verdict).count();
     let problems: usize = found.agents.iter().map(|agent| agent.problems.len()).sum();
+    let unconfined = of(ServerState::Unconfined) + of(ServerState::Unclear);
     let mut text = format!(
-        "{} MCP servers: {} confined, {} not, {} remote. {} skills and plugins: {} SAFE, {} WARNING, {} BLOCKED.",
+        "MCP servers: {} ({} confined, {unconfined} not, {} remote). Skills and plugins: {} ({} SAFE, {} WARNING, {} BLOCKED).\n",
         servers().count(),
         of(ServerState::Confined),
-        of(ServerState::Unconfined) + of(ServerState::Unclear),
         of(ServerState::Remote),
         documents().count(),
         with("SAFE"),
@@ -132,11 +132,18 @@ fn summary(found: &Discovery) -> String {
         with("BLOCKED"),
     );
     if problems > 0 {
-        let _ = write!(text, " {RED}{problems} could not be judged.{RESET}");
+        let _ = writeln!(text, "{RED}Not judged: {problems}{RESET}.");
     }
-    text.push('\n');
+    if unconfined > 0 {
+        text.push_str(
+            "A server that is confined has what `wrap` is told to grant: see `skillsandbox wrap --help`.\n",
+        );
+    }
     if documents().next().is_some() {
-        text.push_str("An agent runs the scripts of its skills with all its own rights. `skillsandbox install FOLDER`, and `skillsandbox serve` as an MCP server, give\nthem to it confined; `skillsandbox scan FOLDER` shows findings.\n");
+        text.push_str(
+            "Agents run the scripts of their skills with all their own rights. To give them confined:\n\
+             `skillsandbox install FOLDER`, and `skillsandbox serve` as an MCP server.\n",
+        );
     }
     text
 }

@@ -9,6 +9,9 @@ pub(super) const PRODUCT: Product = Product {
     event: "PreToolUse",
     tools: TOOLS,
     project_variable: Some("CLAUDE_PROJECT_DIR"),
+    reads: &[".claude/skills", ".claude/plugins", ".claude/commands", ".claude/agents"],
+    // What is planned in the mode `plan`.
+    writes: &[".claude/plans"],
     can_ask,
     answer,
     settings,

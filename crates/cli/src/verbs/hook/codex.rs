@@ -12,6 +12,8 @@ pub(super) const PRODUCT: Product = Product {
     tools: TOOLS,
     // It starts hooks in the folder of the session.
     project_variable: None,
+    reads: &[".codex/skills", ".codex/prompts", ".agents/skills"],
+    writes: &[],
     can_ask,
     answer,
     settings,

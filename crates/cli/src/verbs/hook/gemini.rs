@@ -9,6 +9,8 @@ pub(super) const PRODUCT: Product = Product {
     event: "BeforeTool",
     tools: TOOLS,
     project_variable: Some("GEMINI_PROJECT_DIR"),
+    reads: &[".gemini/skills", ".gemini/extensions", ".gemini/commands", ".agents/skills"],
+    writes: &[],
     can_ask,
     answer,
     settings,

@@ -16,10 +16,11 @@ use std::time::Duration;
 use anyhow::{Context as _, bail, ensure};
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value};
+use skillsandbox_manifest::user_folders;
 use skillsandbox_path_policy::strict_json;
 use skillsandbox_run::{
     AgentCall, AgentGuard, GuardAnswer, GuardReason, GuardSettings, MAX_REQUEST_BYTES, ShellHandling,
-    ToolKind,
+    ToolKind, UserPolicy, real_path,
 };
 
 use super::policy::PolicyArgs;
@@ -121,6 +122,10 @@ struct Product {
     tools: &'static [(&'static str, ToolKind)],
     /// The variable in which it tells a hook the project's folder.
     project_variable: Option<&'static str>,
+    /// Folders of the home with what the agent was given to read: skills, plugins.
+    reads: &'static [&'static str],
+    /// Folders of the home that are the agent's own to write.
+    writes: &'static [&'static str],
     /// Whether a person can be asked about this call.
     can_ask: fn(&Map<String, Value>) -> bool,
     /// The answer in its own form.
@@ -182,10 +187,10 @@ impl HookArgs {
     fn decide(&self, product: &Product) -> anyhow::Result<GuardAnswer> {
         let call = HookCall::read(&read_input()?, product)?;
         let root = self.project(product)?;
-        let policy = self.policy.find([&root]).context("your policy cannot be used, so nothing goes on")?;
+        let policy = self.find_policy(&root).context("your policy cannot be used, so nothing goes on")?;
         let mut settings = GuardSettings::new(root);
-        settings.read_roots.clone_from(&self.read_root);
-        settings.write_roots.clone_from(&self.write_root);
+        settings.read_roots = own_folders(product.reads).chain(self.read_root.iter().cloned()).collect();
+        settings.write_roots = own_folders(product.writes).chain(self.write_root.iter().cloned()).collect();
         settings.allowed_tools.clone_from(&self.allowed_tools);
         settings.approve.clone_from(&self.approve);
         settings.shell = self.shell.into();
@@ -207,6 +212,18 @@ impl HookArgs {
         })
     }
 
+    /// The user's policy. One that is named and lies in the project may have come with it; the user's own may lie there, where the project is the
+    /// home: no call may change it.
+    fn find_policy(&self, root: &Path) -> anyhow::Result<UserPolicy> {
+        let policy = self.policy.find(std::iter::empty::<&Path>())?;
+        match policy.file() {
+            Some(file) if !policy.is_own() && real_path(file).starts_with(real_path(root)) => {
+                bail!("{} lies in the project that it would judge", file.display())
+            }
+            Some(_) | None => Ok(policy),
+        }
+    }
+
     /// The project: what the person says, then the product, then where the hook was started.
     fn project(&self, product: &Product) -> anyhow::Result<PathBuf> {
         if let Some(root) = &self.root {
@@ -225,6 +242,17 @@ impl HookArgs {
         words.extend(std::env::args().skip(1).filter(|word| word != "--print-settings"));
         Ok(skillsandbox_text::quote_words(&words))
     }
+}
+
+/// Those of a product's folders that are there, and lie in the home whatever links are on the way.
+fn own_folders(names: &'static [&'static str]) -> impl Iterator<Item = PathBuf> {
+    let home = user_folders::home().and_then(|home| home.canonicalize().ok());
+    home.into_iter().flat_map(|home| {
+        let folders = names.iter().filter_map(|name| home.join(name).canonicalize().ok()).collect::<Vec<_>>();
+        folders
+            .into_iter()
+            .filter(move |folder| folder.is_dir() && folder.starts_with(&home) && *folder != home)
+    })
 }
 
 /// A call as a product tells of it.
