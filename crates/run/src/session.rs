@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use skillsandbox_manifest::user_folders;
 use skillsandbox_tracer::{Classifier, Event, EventKind, EventSink, Recorder, TraceHeader, TraceWriter};
@@ -33,6 +34,8 @@ pub struct RunStreams {
     pub stderr: OutputTarget,
     /// Hands this program's own standard input on. Otherwise there is none.
     pub stdin: bool,
+    /// These bytes as standard input instead, such as those that an earlier run was given.
+    pub input: Option<Arc<[u8]>>,
     /// Ends the run from elsewhere.
     pub stop: StopHandle,
     /// The most bytes of each output that are kept, where they are; the rest is counted. Without it, as many as may be printed.

@@ -73,7 +73,7 @@ pub(super) fn record_redacted(
     }
     let words = command.words();
     let command = command
-        .stdin(if streams.stdin { StdinMode::Piped } else { StdinMode::Empty })
+        .stdin(if streams.stdin || streams.input.is_some() { StdinMode::Piped } else { StdinMode::Empty })
         .stdout(OutputMode::Piped)
         .stderr(OutputMode::Piped)
         .observer(Arc::new(shared.clone()) as Arc<dyn Observer>);
@@ -82,7 +82,7 @@ pub(super) fn record_redacted(
         shared.begin(Some(Event::new(EventKind::RunStarted { command: words })));
         let killer = running.killer();
         streams.stop.runs(move || killer.kill());
-        feed(&mut running);
+        feed(&mut running, streams.input.clone());
         let (out, err) = readers(&mut running, &shared, redactor, output, streams);
         let outcome = running.wait();
         streams.stop.ended();
@@ -192,12 +192,17 @@ impl SharedRecorder {
     }
 }
 
-/// Hands this program's standard input on, in a thread that nobody waits for: who types may never stop.
-fn feed(running: &mut RunningCommand) {
+/// Hands this program's standard input on, or these bytes, in a thread that nobody waits for: who types may never stop, and who is written to may
+/// never read.
+fn feed(running: &mut RunningCommand, input: Option<Arc<[u8]>>) {
     let Some(mut pipe) = running.stdin() else { return };
     let copy = move || {
         // Whoever does not read on is not written to.
-        let _ = std::io::copy(&mut std::io::stdin().lock(), &mut pipe).and_then(|_| pipe.flush());
+        let _ = match input {
+            Some(bytes) => pipe.write_all(&bytes),
+            None => std::io::copy(&mut std::io::stdin().lock(), &mut pipe).map(drop),
+        }
+        .and_then(|()| pipe.flush());
     };
     let _ = std::thread::Builder::new().name("skillsandbox-in".into()).spawn(copy);
 }
