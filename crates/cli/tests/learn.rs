@@ -599,3 +599,16 @@ fn each_rehearsal_is_given_the_same_standard_input() {
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     assert_eq!(shop.reads(), set([input.to_str().unwrap()]), "{}", shop.text());
 }
+
+#[test]
+fn a_folder_that_the_person_names_may_hold_much() {
+    let shop = Workshop::new("for file in \"$1\"/*; do :; done; cat \"$1/7\"");
+    let folder = shop.path("data");
+    fs::create_dir(&folder).unwrap();
+    for number in 0..4200 {
+        fs::write(folder.join(number.to_string()), "x\n").unwrap();
+    }
+    let (report, code) = shop.learn(&["--yes-files"], &[folder.to_str().unwrap()]);
+    assert_eq!(code, 0, "{report:#}");
+    assert_eq!(shop.reads(), set([folder.to_str().unwrap()]), "{}", shop.text());
+}

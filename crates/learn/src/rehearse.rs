@@ -127,7 +127,10 @@ impl Rehearsal {
     /// [`open_to`](Self::open_to) opens what a person names; and grants that are never proposed ([`why_never`](crate::why_never)) are
     /// taken out, and told among the findings.
     #[must_use]
-    pub fn new(mut job: Job, places: LearnPlaces) -> Self {
+    pub fn new(mut job: Job, mut places: LearnPlaces) -> Self {
+        let named = job.read.iter().chain(&job.write).map(|path| real_path(path));
+        let named = named.chain(named_by(&job.arguments).into_iter().map(|path| real_path(&path)));
+        places.handed.extend(named);
         let closed = std::mem::take(&mut job.egress);
         job.unix_sockets.clear();
         let mut left_out = Vec::new();
