@@ -573,3 +573,42 @@ fn variables_that_scripts_read_are_named_and_handed_on_only_by_the_person() {
     assert_eq!(report["variables"], serde_json::json!({ "REPORT_KEY": ["other.py:2"] }));
     assert_eq!(shop.manifest().env_vars().allow[0].value.to_string(), "REPORT_MODE");
 }
+
+#[test]
+fn each_rehearsal_is_given_the_same_standard_input() {
+    let shop = Workshop::new("read file; cat \"$file\"; cat > /dev/null");
+    let input = shop.write("data/in.txt", "text\n");
+    let skill = shop.path("skill");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_skillsandbox"));
+    command.args([
+        "learn",
+        skill.to_str().unwrap(),
+        "--skip-scan",
+        "--yes-files",
+        "--stdin",
+        "--",
+        "sh",
+        "main.sh",
+    ]);
+    command.env_clear().env("PATH", "/usr/bin:/bin").env("HOME", shop.path("home"));
+    command.stdin(Stdio::piped()).stderr(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let text = format!("{}\n{}", input.display(), "more\n".repeat(50_000));
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), text.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(shop.reads(), set([input.to_str().unwrap()]), "{}", shop.text());
+}
+
+#[test]
+fn a_folder_that_the_person_names_may_hold_much() {
+    let shop = Workshop::new("for file in \"$1\"/*; do :; done; cat \"$1/7\"");
+    let folder = shop.path("data");
+    fs::create_dir(&folder).unwrap();
+    for number in 0..4200 {
+        fs::write(folder.join(number.to_string()), "x\n").unwrap();
+    }
+    let (report, code) = shop.learn(&["--yes-files"], &[folder.to_str().unwrap()]);
+    assert_eq!(code, 0, "{report:#}");
+    assert_eq!(shop.reads(), set([folder.to_str().unwrap()]), "{}", shop.text());
+}

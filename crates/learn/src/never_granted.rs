@@ -49,7 +49,24 @@ pub fn why_never(grant: &FileGrant, places: &LearnPlaces) -> Option<String> {
     if places.workspace.as_deref().is_some_and(|workspace| real.starts_with(workspace)) {
         return None;
     }
-    holds_sensitive(&real)
+    match look_through(&real) {
+        FolderContent::Harmless => None,
+        FolderContent::Sensitive(what) => Some(what),
+        FolderContent::TooMuch if places.is_handed(&real) => None,
+        FolderContent::TooMuch => {
+            Some(format!("it holds more than {MOST_ENTRIES} files, which nobody has looked at"))
+        }
+    }
+}
+
+/// What was found in a folder.
+enum FolderContent {
+    /// Nothing that must not be granted with it.
+    Harmless,
+    /// This must not.
+    Sensitive(String),
+    /// More than is looked at.
+    TooMuch,
 }
 
 fn why_never_path(path: &Path, writes: bool, places: &LearnPlaces) -> Option<String> {
@@ -84,8 +101,8 @@ pub(crate) fn is_of_kernel(path: &Path) -> bool {
     OF_KERNEL.iter().any(|place| path.starts_with(place))
 }
 
-/// What a folder holds that must not be granted with it.
-fn holds_sensitive(folder: &Path) -> Option<String> {
+/// Looks for what must not be granted with a folder.
+fn look_through(folder: &Path) -> FolderContent {
     let mut folders: Vec<(PathBuf, usize)> = vec![(folder.to_owned(), 0)];
     let mut looked_at = 0;
     while let Some((folder, depth)) = folders.pop() {
@@ -93,16 +110,16 @@ fn holds_sensitive(folder: &Path) -> Option<String> {
         for entry in entries.flatten() {
             looked_at += 1;
             if looked_at > MOST_ENTRIES {
-                return Some(format!("it holds more than {MOST_ENTRIES} files, which nobody has looked at"));
+                return FolderContent::TooMuch;
             }
             let path = entry.path();
             if let Some(says) = path.to_str().and_then(sensitive_place) {
-                return Some(format!("it holds {}: {says}", path.display()));
+                return FolderContent::Sensitive(format!("it holds {}: {says}", path.display()));
             }
             if depth < DEEPEST && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                 folders.push((path, depth + 1));
             }
         }
     }
-    None
+    FolderContent::Harmless
 }

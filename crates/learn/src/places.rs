@@ -15,6 +15,8 @@ pub struct LearnPlaces {
     pub home: PathBuf,
     /// The folder that the caller works in, without links.
     pub workspace: Option<PathBuf>,
+    /// Files and folders that somebody has named, by a flag, an argument or a manifest, however much they hold. Without links.
+    pub handed: Vec<PathBuf>,
 }
 
 impl LearnPlaces {
@@ -22,13 +24,19 @@ impl LearnPlaces {
     #[must_use]
     pub fn new(skill: &Path, workspace: Option<&Path>) -> Option<Self> {
         let home = real_path(&user_folders::home()?);
-        Some(Self { skill: real_path(skill), home, workspace: workspace.map(real_path) })
+        Some(Self::at(&real_path(skill), &home, workspace.map(real_path).as_deref()))
     }
 
     /// The same with a home of the caller's choice. All of them without links.
     #[must_use]
     pub fn at(skill: &Path, home: &Path, workspace: Option<&Path>) -> Self {
-        Self { skill: skill.to_owned(), home: home.to_owned(), workspace: workspace.map(Path::to_owned) }
+        let workspace = workspace.map(Path::to_owned);
+        Self { skill: skill.to_owned(), home: home.to_owned(), workspace, handed: Vec::new() }
+    }
+
+    /// Whether somebody has named a path, or a folder that it lies in.
+    pub(crate) fn is_handed(&self, path: &Path) -> bool {
+        self.handed.iter().any(|handed| path.starts_with(handed))
     }
 
     /// The bases of a manifest's grants.

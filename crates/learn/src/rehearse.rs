@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs::DirBuilder;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use skillsandbox_manifest::{EgressRule, user_folders};
 use skillsandbox_run::{
@@ -64,6 +65,8 @@ pub struct Rehearsal {
     pub places: LearnPlaces,
     /// Ends a rehearsal from elsewhere.
     pub stop: StopHandle,
+    /// What each rehearsal is given as standard input; nothing unless set.
+    pub input: Option<Arc<[u8]>>,
     /// Variables of the job that nobody asked for: whether they are needed is tried.
     pub doubted_variables: Vec<String>,
     /// What the job may reach, and a rehearsal may not.
@@ -124,7 +127,10 @@ impl Rehearsal {
     /// [`open_to`](Self::open_to) opens what a person names; and grants that are never proposed ([`why_never`](crate::why_never)) are
     /// taken out, and told among the findings.
     #[must_use]
-    pub fn new(mut job: Job, places: LearnPlaces) -> Self {
+    pub fn new(mut job: Job, mut places: LearnPlaces) -> Self {
+        let named = job.read.iter().chain(&job.write).map(|path| real_path(path));
+        let named = named.chain(named_by(&job.arguments).into_iter().map(|path| real_path(&path)));
+        places.handed.extend(named);
         let closed = std::mem::take(&mut job.egress);
         job.unix_sockets.clear();
         let mut left_out = Vec::new();
@@ -140,7 +146,15 @@ impl Rehearsal {
         };
         job.read.retain(|path| may_stay(FileGrant::Read(path.clone())));
         job.write.retain(|path| may_stay(FileGrant::Write(path.clone())));
-        Self { job, places, stop: StopHandle::new(), doubted_variables: Vec::new(), closed, left_out }
+        Self {
+            job,
+            places,
+            stop: StopHandle::new(),
+            doubted_variables: Vec::new(),
+            input: None,
+            closed,
+            left_out,
+        }
     }
 
     /// Opens hosts that a person names, as far as the job may reach them.
@@ -309,6 +323,7 @@ impl Rehearsal {
         options.streams.stderr = OutputTarget::Kept;
         options.streams.keep = Some(MOST_OUTPUT);
         options.streams.stop = self.stop.clone();
+        options.streams.input.clone_from(&self.input);
         options.tool = Some(concat!("skillsandbox-learn ", env!("CARGO_PKG_VERSION")).to_owned());
         let report = run(&job, &Unrecorded, options);
         let exit = report.ended?;

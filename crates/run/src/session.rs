@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use skillsandbox_manifest::user_folders;
@@ -43,6 +44,8 @@ pub struct RunStreams {
     pub terminal: Option<RunTerminal>,
     /// Ends the run this long after that input has ended, for servers whose client is gone then. Otherwise it may go on.
     pub end_after_input: Option<Duration>,
+    /// These bytes as standard input instead, such as those that an earlier run was given.
+    pub input: Option<Arc<[u8]>>,
     /// Ends the run from elsewhere.
     pub stop: StopHandle,
     /// The most bytes of each output that are kept, where they are; the rest is counted. Without it, as many as may be printed.

@@ -8,10 +8,12 @@ mod shown;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::io::Read as _;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, ensure};
 use clap::Args;
 use skillsandbox_learn::{LearnPlaces, ManifestDraft, RaisedLimit, Rehearsal, RehearsalResult, StaticFacts};
 use skillsandbox_manifest::Manifest;
@@ -30,6 +32,8 @@ use destination::ManifestDestination;
 use progress::RoundProgress;
 use review::Review;
 
+/// Most bytes of standard input.
+const MOST_INPUT: u64 = 16 << 20;
 /// The exit code of what was interrupted.
 const INTERRUPTED: u8 = 130;
 /// The variables that a skill without a manifest is handed.
@@ -99,6 +103,10 @@ pub(crate) struct LearnArgs {
     #[arg(long, value_name = "SECONDS", value_parser = flags::seconds)]
     timeout: Option<Duration>,
 
+    /// Give standard input to each rehearsal, 16 MiB at most; without this flag it is empty
+    #[arg(long)]
+    stdin: bool,
+
     /// How to show the result
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: OutputFormat,
@@ -152,6 +160,12 @@ impl LearnArgs {
         }
         let mut rehearsal = Rehearsal::new(job, places);
         rehearsal.open_to(&choice.grants.egress);
+        if self.stdin {
+            match read_input() {
+                Ok(input) => rehearsal.input = Some(input),
+                Err(error) => return Ok(Err(error)),
+            }
+        }
         if *skill.origin() == ManifestOrigin::Defaults {
             rehearsal.doubted_variables = HANDED.map(str::to_owned).to_vec();
         }
@@ -207,6 +221,15 @@ impl LearnArgs {
         }
         Ok(if is_accepted && went_well { ExitAnswer::Yes } else { ExitAnswer::No })
     }
+}
+
+/// All of standard input, for every rehearsal again.
+fn read_input() -> anyhow::Result<Arc<[u8]>> {
+    let mut input = Vec::new();
+    let read = std::io::stdin().lock().take(MOST_INPUT + 1).read_to_end(&mut input);
+    read.context("cannot read standard input")?;
+    ensure!(input.len() as u64 <= MOST_INPUT, "standard input is longer than 16 MiB");
+    Ok(input.into())
 }
 
 /// Variables that the skill's scripts read by name, each with where, and that the draft does not hand on.

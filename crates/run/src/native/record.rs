@@ -73,7 +73,7 @@ pub(super) fn record_redacted(
     }
     let words = command.words();
     let mut command = command
-        .stdin(if streams.stdin { StdinMode::Piped } else { StdinMode::Empty })
+        .stdin(if streams.stdin || streams.input.is_some() { StdinMode::Piped } else { StdinMode::Empty })
         .stdout(OutputMode::Piped)
         .stderr(OutputMode::Piped)
         .observer(Arc::new(shared.clone()) as Arc<dyn Observer>);
@@ -205,13 +205,19 @@ impl SharedRecorder {
     }
 }
 
-/// Hands this program's standard input on, in a thread that nobody waits for: who types may never stop.
+/// Hands this program's standard input on, or these bytes, in a thread that nobody waits for: who types may never stop, and who is written to may
+/// never read.
 fn feed(running: &mut RunningCommand, streams: &RunStreams) {
     let Some(mut pipe) = running.stdin() else { return };
+    let input = streams.input.clone();
     let (stop, patience) = (streams.stop.clone(), streams.end_after_input);
     let copy = move || {
         // Whoever does not read on is not written to.
-        let copied = std::io::copy(&mut std::io::stdin().lock(), &mut pipe).and_then(|_| pipe.flush());
+        let copied = match input {
+            Some(bytes) => pipe.write_all(&bytes),
+            None => std::io::copy(&mut std::io::stdin().lock(), &mut pipe).map(|_| ()),
+        };
+        let copied = copied.and_then(|()| pipe.flush());
         drop(pipe);
         // A run that does not read on may well go on to write; only the end of the input means that the caller is done.
         if let (Ok(()), Some(patience)) = (copied, patience) {
