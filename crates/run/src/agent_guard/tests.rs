@@ -82,6 +82,11 @@ fn what_stays_in_the_project_passes() {
         "ls -la src",
         "grep -rn todo src",
         "cat notes.md",
+        // The project's own code is what the agent is there for.
+        "make test",
+        "npm run build",
+        "cargo test --lib",
+        "go vet ./...",
         "ls /usr/include",
         "true < /dev/null",
     ] {
@@ -182,6 +187,9 @@ fn lines_that_cannot_be_vouched_for_are_asked_about() {
         "ls *.md",
         "python3 -c 'print(1)'",
         "cat ../project/notes.md",
+        "make --eval x",
+        "npm exec sh",
+        "xargs sh",
         "eval ls",
     ] {
         assert!(matches!(judge.bash(command), GuardAnswer::Ask(_)), "{command}: {:?}", judge.bash(command));
