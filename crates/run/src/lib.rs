@@ -38,6 +38,8 @@
 //! - The session redacts: values of variables whose names speak of secrets, and of secret parameters, are in no trace and no history. No caller
 //!   has to think of it.
 //! - `user_policy.rs` is the only place that finds, loads and applies a policy: narrowing, the scanner's settings, suppressions, `fail_on`.
+//! - `agent_guard/` decides about the tool calls of agents, for the hooks of all products: path-policy, command-policy, places of credentials and hosts, by
+//!   the user's policy.
 //! - `unsupported.rs` is the backend of systems that are not Linux; it is compiled and tested on Linux as well.
 //!
 //! # It refuses rather than weakens
