@@ -1,4 +1,4 @@
-//! Installed skills, run by their names: by whose manifest, only as they were installed, and with what a person adds for one run.
+//! Installed skills, run by their names: by whose manifest, and only as they were installed.
 #![cfg(target_os = "linux")]
 // A test may fail by panicking.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
@@ -8,53 +8,10 @@ mod sandboxed;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::PathBuf;
-use std::process::Output;
 
+use sandboxed::notes::{DOCUMENT, err, folder, installed, prints, refused, shell, source};
 use sandboxed::{Stage, code, text, trace};
 use serde_json::Value;
-
-const DOCUMENT: &str =
-    "---\nname: notes\ndescription: Keeps notes short\n---\n\n# Notes\n\nRun scripts/show.sh.\n";
-
-/// A skill as most are: a document and a script, and no manifest.
-fn source(stage: &Stage) -> String {
-    stage.write("sources/notes/SKILL.md", DOCUMENT);
-    let script = stage.write("sources/notes/scripts/show.sh", "echo shown \"$@\"\n");
-    script.parent().unwrap().parent().unwrap().to_str().unwrap().to_owned()
-}
-
-/// The same, installed.
-fn installed() -> (Stage, String) {
-    let stage = Stage::new();
-    let source = source(&stage);
-    let output = stage.run(&["install", &source]);
-    assert_eq!(code(&output), 0, "{}", err(&output));
-    (stage, source)
-}
-
-fn folder(stage: &Stage) -> PathBuf {
-    stage.home().join(".local/share/skillsandbox/skills/notes")
-}
-
-fn err(output: &Output) -> String {
-    text(&output.stderr)
-}
-
-/// `run notes` with these flags, and this command of a shell.
-fn shell(stage: &Stage, flags: &[&str], script: &str) -> Output {
-    stage.run(&[&["run", "notes"], flags, &["--", "sh", "-c", script]].concat())
-}
-
-#[track_caller]
-fn refused(output: &Output, why: &str) {
-    assert_eq!((code(output), text(&output.stdout)), (125, String::new()), "{}", err(output));
-    assert!(err(output).contains(why), "{why:?} is not in: {}", err(output));
-}
-
-#[track_caller]
-fn prints(output: &Output, what: &str) {
-    assert_eq!((text(&output.stdout).as_str(), code(output)), (what, 0), "{}", err(output));
-}
 
 /// A manifest of the user's own for the skill, from this source.
 fn users_manifest(stage: &Stage, source: &str, manifest: &str) -> PathBuf {
@@ -110,7 +67,7 @@ fn row_161_an_installed_skill_runs_by_its_name_with_the_safe_defaults_that_are_s
     assert!(traces.iter().all(|path| trace(path).to_string().contains("safe defaults")), "{traces:?}");
     assert_eq!(standing(&stage)["by"], "defaults");
     let inspected = text(&stage.run(&["inspect", "notes"]).stdout);
-    assert!(inspected.contains("safe defaults"), "{inspected}");
+    assert!(inspected.contains("safe defaults") && inspected.contains("the caller's"), "{inspected}");
 }
 
 #[test]
@@ -188,9 +145,20 @@ fn a_manifest_that_a_skill_or_a_run_could_have_written_is_not_taken() {
     let workspace = workspace.to_str().unwrap();
     let left = shell(&stage, &["--workspace", workspace], "echo hello > left.yaml");
     assert_eq!(code(&left), 0, "{}", err(&left));
+    let given = stage.write("given/manifest.yaml", ENTRYPOINT);
+    let place = given.parent().unwrap().to_str().unwrap();
+    let flags = ["--workspace", place, "--manifest", given.to_str().unwrap()];
+    refused(&stage.run(&[&["run", "notes"], &flags[..]].concat()), "the run could change it");
     let left = format!("{workspace}/left.yaml");
     fs::write(&left, ENTRYPOINT).unwrap();
     refused(&stage.run(&["run", "notes", "--manifest", &left]), "a run could write");
+    // Nor one that anybody on the host can write.
+    let shared = stage.write("shared.yaml", ENTRYPOINT);
+    fs::set_permissions(&shared, fs::Permissions::from_mode(0o666)).unwrap();
+    refused(
+        &stage.run(&["run", "notes", "--manifest", shared.to_str().unwrap()]),
+        "every user can change it",
+    );
     // Nor is a link that a skill ships as its manifest.
     let outside = stage.write("outside.yaml", ENTRYPOINT);
     symlink(outside, PathBuf::from(&source).join("skillsandbox.yaml")).unwrap();
@@ -245,8 +213,10 @@ fn row_162_what_a_skill_may_write_in_its_own_folder_is_no_change() {
     let source = source(&stage);
     let manifest = "skill: { name: notes, version: '1' }\npermissions: { filesystem: { write: [data] } }\n";
     fs::write(PathBuf::from(&source).join("skillsandbox.yaml"), manifest).unwrap();
+    stage.write("sources/notes/data/tool.sh", "echo tool\n");
     assert_eq!(code(&stage.run(&["install", "--force", &source])), 0);
     for _ in 0..2 {
+        prints(&shell(&stage, &["-q"], "chmod +x data/tool.sh; echo x >> data/tool.sh; echo made"), "made\n");
         prints(
             &shell(&stage, &["-q"], "echo x >> data/log && ln -sf log data/link && echo wrote"),
             "wrote\n",
@@ -279,6 +249,10 @@ fn a_name_is_one_of_an_installed_skill_and_leads_nowhere_else() {
     };
     prints(&run("notes"), "shown\n");
     prints(&run("./notes"), "the folder\n");
+    assert_eq!(code(&stage.run(&["remove", "notes"])), 0);
+    let folder = run("notes");
+    prints(&folder, "the folder\n");
+    assert!(err(&folder).contains("this is the folder ./notes"), "{}", err(&folder));
 }
 
 #[test]
@@ -327,196 +301,6 @@ fn list_says_what_can_run_and_how() {
     list("only text");
 }
 
-/// A folder beside the home, with a file in it.
-fn folder_with(stage: &Stage, name: &str, content: &str) -> String {
-    let file = stage.write(name, content);
-    file.parent().unwrap().to_str().unwrap().to_owned()
-}
-
-#[test]
-fn row_164_what_a_person_adds_holds_for_one_run_and_is_recorded_as_theirs() {
-    let (stage, _) = installed();
-    let work = folder_with(&stage, "work/in.txt", "in");
-    let data = folder_with(&stage, "data/table.csv", "rows");
-    let out = folder_with(&stage, "out/old", "");
-    let script = format!(
-        "pwd; cat in.txt {data}/table.csv; echo new > out.txt; echo x > {out}/new; echo \"$MODE $LEVEL\""
-    );
-    let flags = ["--workspace", &work, "--read", &data, "--write", &out, "--env", "MODE", "--env", "LEVEL=3"];
-    let arguments = [&["run", "-q", "notes"], &flags[..], &["--", "sh", "-c", &script]].concat();
-    let ran = stage.command(&arguments).env("MODE", "fast").output().unwrap();
-    prints(&ran, &format!("{work}\ninrowsfast 3\n"));
-    assert_eq!(fs::read_to_string(format!("{work}/out.txt")).unwrap(), "new\n");
-    let recorded = trace(&stage.traces()[0]).to_string();
-    for told in [
-        "granted for this run by the person".to_owned(),
-        format!("workspace {work} (read and write)"),
-        format!("read {data}"),
-        format!("write {out}"),
-        "variable MODE".to_owned(),
-        "variable LEVEL, set".to_owned(),
-    ] {
-        assert!(recorded.contains(&told), "{told}: {recorded}");
-    }
-    let history = text(&stage.run(&["history", "--format", "json"]).stdout);
-    assert!(
-        history.contains("granted for this run") && history.contains(&format!("read {data}")),
-        "{history}"
-    );
-    // The next run has nothing of it.
-    let next = shell(&stage, &[], &format!("cat {data}/table.csv {work}/in.txt; echo \"[$MODE]\""));
-    assert_eq!(text(&next.stdout), "[]\n", "{}", err(&next));
-    let network =
-        stage.run(&["run", "--dry-run", "notes", "--allow-host", "api.notes.test:8443", "--", "true"]);
-    assert!(text(&network.stdout).contains("api.notes.test"), "{}", text(&network.stdout));
-}
-
-#[test]
-fn row_164_a_workspace_is_read_only_where_it_says_so_and_needed_where_a_manifest_names_it() {
-    let (stage, source) = installed();
-    let work = folder_with(&stage, "work/in.txt", "in\n");
-    let read_only = format!("{work}:ro");
-    let script = "cat in.txt; echo x > new 2>/dev/null || echo read-only";
-    prints(&shell(&stage, &["-q", "--workspace", &read_only], script), "in\nread-only\n");
-    let manifest = "skill: { name: notes, version: '1' }\npermissions: { filesystem: { write: [\"${WORKSPACE}/made\"] } }\n";
-    fs::write(PathBuf::from(&source).join("skillsandbox.yaml"), manifest).unwrap();
-    assert_eq!(code(&stage.run(&["update", "--force", "notes"])), 0);
-    refused(&shell(&stage, &[], "true"), "--workspace");
-    prints(&shell(&stage, &["-q", "--workspace", &work], "echo x > made/y && ls made"), "y\n");
-    // The person's word on their own folder goes before the manifest's.
-    let tried =
-        shell(&stage, &["-q", "--workspace", &read_only], "echo x > made/z 2>/dev/null || echo read-only");
-    prints(&tried, "read-only\n");
-    // With a script of the skill's, from a workspace that has one of the same name.
-    stage.write("work/scripts/show.sh", "echo STOLEN\n");
-    prints(
-        &stage.run(&["run", "-q", "notes", "--workspace", &work, "--", "sh", "scripts/show.sh", "in.txt"]),
-        "shown in.txt\n",
-    );
-}
-
-#[test]
-fn row_164_no_private_place_is_granted_by_mistake() {
-    let (stage, _) = installed();
-    let work = folder_with(&stage, "work/in.txt", "in");
-    stage.write("home/.ssh/id_ed25519", "STOLEN");
-    stage.write("home/.aws/credentials", "STOLEN");
-    stage.write("home/.config/skillsandbox/manifests/x/y", "");
-    let at = |below: &str| stage.home().join(below).to_str().unwrap().to_owned();
-    symlink(at(".ssh"), format!("{work}/keys")).unwrap();
-    let (home, above) = (at(""), stage.home().parent().unwrap().to_str().unwrap().to_owned());
-    let keys = format!("{work}/keys");
-    let (store, config) = (at(".local/share/skillsandbox"), at(".config/skillsandbox"));
-    let own = folder(&stage).to_str().unwrap().to_owned();
-    let scripts = format!("{own}/scripts");
-    for workspace in [
-        "/",
-        "/proc",
-        "/dev/shm",
-        "/sys",
-        &home,
-        &above,
-        &at(".ssh"),
-        &keys,
-        &store,
-        &config,
-        &at(".local"),
-        &own,
-        &scripts,
-        "/nonexistent",
-    ] {
-        refused(&shell(&stage, &["--workspace", workspace], "echo RAN"), "cannot be the workspace");
-    }
-    for flag in ["--read", "--write"] {
-        for path in ["/", "/proc", "/dev", &home, &above, &at(".ssh"), &at(".aws/credentials"), &keys] {
-            refused(&shell(&stage, &[flag, path], "echo RAN"), "cannot be granted");
-        }
-    }
-    for (path, below) in [(&store, "x"), (&config, "x"), (&at(".config"), "skillsandbox/x"), (&scripts, "x")]
-    {
-        let made = format!("{path}/{below}");
-        let tried = shell(
-            &stage,
-            &["-q", "--write", path],
-            &format!("mkdir -p {path}/skillsandbox; echo x > {made}"),
-        );
-        assert_ne!(code(&tried), 0, "{path}");
-        assert!(!std::path::Path::new(&made).exists(), "{path}: {}", err(&tried));
-    }
-    let lock = at(".local/share/skillsandbox/packages.lock");
-    refused(&shell(&stage, &["--write", &lock], "echo RAN"), "packages.lock");
-    // The control: an ordinary folder is.
-    prints(&shell(&stage, &["-q", "--read", &work], &format!("cat {work}/in.txt")), "in");
-}
-
-#[test]
-fn a_link_that_a_run_left_does_not_lead_a_later_workspace_or_grant() {
-    let (stage, _) = installed();
-    let work = folder_with(&stage, "work/in.txt", "in");
-    let vault = folder_with(&stage, "vault/key", "STOLEN");
-    let left = shell(&stage, &["-q", "--workspace", &work], &format!("ln -s {vault} sub && echo left"));
-    prints(&left, "left\n");
-    let sub = format!("{work}/sub");
-    for flag in ["--workspace", "--read", "--write"] {
-        let led = shell(&stage, &[flag, &sub], &format!("cat {sub}/key {vault}/key"));
-        assert!(code(&led) == 125 && !text(&led.stdout).contains("STOLEN"), "{flag}: {}", err(&led));
-    }
-}
-
-#[test]
-fn row_164_what_a_person_adds_is_held_to_their_policy() {
-    let (stage, _) = installed();
-    let (work, data) = (folder_with(&stage, "work/in.txt", "in"), folder_with(&stage, "data/x", "x"));
-    let policy = stage.write(
-        "policy.yaml",
-        &format!(
-            "permissions:\n  filesystem: {{ read: [{data}] }}\n  network: {{ egress: [] }}\n  env_vars: {{ deny: [EDITOR] }}\n"
-        ),
-    );
-    let policy = policy.to_str().unwrap();
-    let preview =
-        stage.run(&["run", "--dry-run", "--policy", policy, "notes", "--allow-host", "a.test", "--", "true"]);
-    assert!(text(&preview.stdout).contains("no network at all"), "{}", text(&preview.stdout));
-    assert!(text(&preview.stdout).contains("narrowed by the user's policy"), "{}", text(&preview.stdout));
-    refused(&shell(&stage, &["--policy", policy, "--env", "EDITOR=vi"], "echo RAN"), "EDITOR");
-    refused(&shell(&stage, &["--policy", policy, "--read", &work], "echo RAN"), "work");
-    refused(&shell(&stage, &["--policy", policy, "--workspace", &work], "echo RAN"), "work");
-    prints(&shell(&stage, &["-q", "--policy", policy, "--read", &data], &format!("cat {data}/x")), "x");
-}
-
-#[test]
-fn row_164_a_person_takes_away_for_one_run() {
-    let (stage, source) = installed();
-    let data = folder_with(&stage, "data/secret", "SECRET");
-    let manifest = format!(
-        "skill: {{ name: notes, version: '1' }}\npermissions:\n  filesystem: {{ read: [{data}] }}\n  \
-         network: {{ egress: [{{ domain: a.test }}, {{ domain: '*.b.test' }}] }}\n"
-    );
-    let manifest = stage.write("wide.yaml", &manifest);
-    let shown = |flags: &[&str]| {
-        let manifest = ["--manifest", manifest.to_str().unwrap()];
-        let folder = format!("{source}/");
-        let arguments = [&["run", "--dry-run", &folder], &manifest[..], flags, &["--", "true"]].concat();
-        let output = stage.run(&arguments);
-        format!("{}{}", text(&output.stdout), err(&output))
-    };
-    let all = shown(&[]);
-    assert!(
-        all.contains("a.test port 443")
-            && all.contains("*.b.test port")
-            && all.contains(&format!("read  {data}")),
-        "{all}"
-    );
-    assert!(shown(&["--no-network"]).contains("no network at all"));
-    let one = shown(&["--deny-host", "x.b.test"]);
-    assert!(one.contains("a.test port 443") && !one.contains("*.b.test port"), "{one}");
-    let hidden = shown(&["--deny-path", &format!("{data}/secret")]);
-    assert!(hidden.contains(&format!("never {data}/secret")), "{hidden}");
-    // An address might be the host's.
-    let addresses = shown(&["--allow-cidr", "10.0.0.0/8:443", "--deny-host", "a.test"]);
-    assert!(addresses.contains("cannot be granted"), "{addresses}");
-}
-
 #[test]
 fn two_skills_of_one_name_from_different_sources_have_each_their_own_manifest() {
     let (stage, source) = installed();
@@ -528,30 +312,35 @@ fn two_skills_of_one_name_from_different_sources_have_each_their_own_manifest() 
     // Installed from elsewhere under the same name, it does not get the manifest.
     let other = stage.write("other/notes/SKILL.md", DOCUMENT);
     stage.write("other/notes/scripts/show.sh", "echo the other\n");
-    assert_eq!(code(&stage.run(&["remove", "notes"])), 0);
+    let removed = stage.run(&["remove", "notes"]);
+    assert!(
+        code(&removed) == 0 && err(&removed).contains("your own manifest for it stays"),
+        "{}",
+        err(&removed)
+    );
     assert_eq!(code(&stage.run(&["install", other.parent().unwrap().to_str().unwrap()])), 0);
     refused(&stage.run(&["run", "notes"]), "it has no entrypoint");
 }
 
 #[test]
-fn programs_get_utf8_and_python_leaves_nothing_behind_unless_something_else_is_said() {
-    let (stage, _) = installed();
-    let show = "echo $LANG $PYTHONDONTWRITEBYTECODE";
-    let output = |arguments: &[&str], lang: Option<&str>| {
-        let mut command = stage.command(arguments);
-        command.envs(lang.map(|lang| ("LANG", lang)));
-        text(&command.output().unwrap().stdout)
+fn what_a_skill_writes_in_its_own_folder_does_not_make_it_another_for_its_manifest() {
+    let (stage, source) = installed();
+    let manifest = "skill: { name: notes, version: '1' }\npermissions: { filesystem: { write: [data] } }\n";
+    let digest = |stage: &Stage| {
+        let output = stage.run(&["scan", "--format", "json", &source]);
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        report[0]["digest"].as_str().unwrap().to_owned()
     };
-    assert_eq!(output(&["run", "-q", "notes", "--", "sh", "-c", show], None), "C.UTF-8 1\n");
-    assert_eq!(
-        output(&["run", "-q", "notes", "--", "sh", "-c", show], Some("de_DE.UTF-8")),
-        "de_DE.UTF-8 1\n"
-    );
-    assert_eq!(output(&["exec", "-q", "--", "sh", "-c", show], Some("de_DE.UTF-8")), "C.UTF-8 1\n");
-    assert_eq!(
-        output(&["exec", "-q", "--env", "LANG", "--", "sh", "-c", show], Some("de_DE.UTF-8")),
-        "de_DE.UTF-8 1\n"
-    );
-    let set = ["exec", "-q", "--env", "LANG=x", "--env", "PYTHONDONTWRITEBYTECODE=", "--", "sh", "-c", show];
-    assert_eq!(output(&set, None), "x\n");
+    let file = users_manifest(&stage, &lock_source(&stage), manifest);
+    let target = file.with_file_name("for.json");
+    let text = fs::read_to_string(&target).unwrap().replace("\"0\"", &format!("\"{}\"", digest(&stage)));
+    fs::write(&target, text).unwrap();
+    for _ in 0..2 {
+        let ran = shell(&stage, &[], "echo x >> data/log");
+        assert_eq!(code(&ran), 0, "{}", err(&ran));
+        assert!(!err(&ran).contains("compare"), "{}", err(&ran));
+    }
+    fs::write(PathBuf::from(&source).join("SKILL.md"), format!("{DOCUMENT}More.\n")).unwrap();
+    assert_eq!(code(&stage.run(&["update", "notes"])), 0);
+    assert!(err(&shell(&stage, &[], "true")).contains("compare"));
 }

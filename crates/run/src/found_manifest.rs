@@ -42,7 +42,7 @@ impl FoundManifest {
         if let Some(users) = UserManifests::open()?.find(&identity.name, &identity.source)? {
             check_skill(folder, choice)?;
             let manifest = Manifest::parse_file(&users.path, &users.text)?;
-            let remark = (users.digest != skill_digest(folder)?).then(|| {
+            let remark = (!is_written_for(&users.digest, &manifest, folder)?).then(|| {
                 format!(
                     "the skill has changed since {} was written: compare with `skillsandbox learn --diff`",
                     users.path.display()
@@ -50,17 +50,16 @@ impl FoundManifest {
             });
             return Ok(Self { manifest, origin: ManifestOrigin::User(users.path), remark });
         }
-        Ok(match own? {
-            Some(manifest) => Self { manifest, origin: ManifestOrigin::Skill, remark: None },
-            None => {
-                check_skill(folder, choice)?;
-                let version = identity.version.as_deref().unwrap_or(UNKNOWN_VERSION);
-                let defaults = Manifest::safe_defaults(&identity.manifest_name(), version)
-                    .or_else(|_| Manifest::safe_defaults(&identity.manifest_name(), UNKNOWN_VERSION))
-                    .map_err(|fault| Refusal::Unscanned(fault.to_string()))?;
-                Self { manifest: defaults, origin: ManifestOrigin::Defaults, remark: None }
-            }
-        })
+        if let Some(manifest) = own? {
+            return Ok(Self { manifest, origin: ManifestOrigin::Skill, remark: None });
+        }
+        check_skill(folder, choice)?;
+        let name = identity.manifest_name();
+        let version = identity.version.as_deref().unwrap_or(UNKNOWN_VERSION);
+        let manifest = Manifest::safe_defaults(&name, version)
+            .or_else(|_| Manifest::safe_defaults(&name, UNKNOWN_VERSION))
+            .map_err(|fault| Refusal::Unscanned(fault.to_string()))?;
+        Ok(Self { manifest, origin: ManifestOrigin::Defaults, remark: None })
     }
 }
 
@@ -73,6 +72,14 @@ pub(crate) const UNKNOWN_VERSION: &str = "unknown";
 /// A folder that cannot be read.
 pub fn skill_digest(folder: &Path) -> Result<String, Refusal> {
     Ok(UserPolicy::read_folder(folder)?.digest_without(&[]))
+}
+
+/// Whether a skill is what it was when a manifest was written for it, but for what that lets it write in its own folder.
+fn is_written_for(digest: &str, manifest: &Manifest, folder: &Path) -> Result<bool, Refusal> {
+    let files = UserPolicy::read_folder(folder)?;
+    let writable = manifest.filesystem().write.iter();
+    let writable: Vec<String> = writable.filter_map(|grant| grant.below_skill().map(str::to_owned)).collect();
+    Ok([&[], writable.as_slice()].iter().any(|without| files.digest_without(without) == digest))
 }
 
 /// By what a user's manifest for a skill is found: its name, and where it came from.

@@ -104,6 +104,7 @@ pub struct Job {
 
 /// A file that is made for a run, below a folder that no link leads out of.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "nothing is made there"))]
 pub(crate) struct NewFile {
     pub(crate) root: PathBuf,
     pub(crate) below: PathBuf,

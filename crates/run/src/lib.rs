@@ -34,6 +34,10 @@
 //!  session.rs opens the trace, scan_admission.rs asks the scanner ───────────► RunReport (report.rs, denied_attempt.rs) ──► RunHistory (history.rs)
 //! ```
 //!
+//! - `found_manifest.rs` says by whose manifest a skill goes ([`ManifestOrigin`]): the one that the person names, the user's own
+//!   (`user_manifests.rs`), the skill's, or safe defaults. What a person adds for one run ([`PersonGrants`], [`Workspace`]) is narrowed by the policy
+//!   with it, and kept from private places (`private_place.rs`).
+//! - An installed skill is compared with what was installed ([`InstallationCheck`]) before it is scanned, and when every layer is in place.
 //! - A `Job` is in no backend's terms, so that another runtime is another file. What a backend cannot hold is a `Refusal`, never left out.
 //! - The session redacts: values of variables whose names speak of secrets, and of secret parameters, are in no trace and no history. No caller
 //!   has to think of it.

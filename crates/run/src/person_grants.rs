@@ -89,7 +89,7 @@ impl PersonGrants {
                 return Err(Refusal::Ungrantable { what: path.display().to_string(), why });
             }
         }
-        for path in self.write.iter().filter(|path| real_path(path).starts_with(folder)) {
+        if let Some(path) = self.write.iter().find(|path| real_path(path).starts_with(folder)) {
             let why = "it lies in the skill's own folder, and the skill would be another one then".to_owned();
             return Err(Refusal::Ungrantable { what: path.display().to_string(), why });
         }
@@ -124,22 +124,20 @@ impl PersonGrants {
     pub fn describe(&self) -> Vec<String> {
         let Self { read, write, cwd, unix_sockets, egress, env, set_env, no_network, deny_hosts, deny_paths } =
             self;
-        let mut lines = Vec::new();
-        let mut say = |what: &str, text: String| lines.push(format!("{what} {text}"));
-        read.iter().for_each(|path| say("read", path.display().to_string()));
-        write.iter().for_each(|path| say("write", path.display().to_string()));
-        cwd.iter().for_each(|path| say("working directory", path.display().to_string()));
-        unix_sockets.iter().for_each(|path| say("socket", path.to_string()));
-        egress.iter().for_each(|rule| say("network", rule.to_string()));
-        env.iter().for_each(|name| say("variable", name.to_string()));
+        let paths = |what: &'static str, paths: &[PathBuf]| -> Vec<String> {
+            paths.iter().map(|path| format!("{what} {}", path.display())).collect()
+        };
+        let mut lines = paths("read", read);
+        lines.extend(paths("write", write));
+        lines.extend(cwd.iter().map(|path| format!("working directory {}", path.display())));
+        lines.extend(unix_sockets.iter().map(|path| format!("socket {path}")));
+        lines.extend(egress.iter().map(|rule| format!("network {rule}")));
+        lines.extend(env.iter().map(|name| format!("variable {name}")));
         // Not its value, which may be a secret.
-        set_env.keys().for_each(|name| say("variable", format!("{name}, set")));
-        if *no_network {
-            say("no network", String::new());
-        }
-        deny_hosts.iter().for_each(|host| say("not the host", host.to_string()));
-        deny_paths.iter().for_each(|path| say("not the path", path.display().to_string()));
-        lines.iter_mut().for_each(|line| line.truncate(line.trim_end().len()));
+        lines.extend(set_env.keys().map(|name| format!("variable {name}, set")));
+        lines.extend(no_network.then(|| "no network".to_owned()));
+        lines.extend(deny_hosts.iter().map(|host| format!("not the host {host}")));
+        lines.extend(paths("not the path", deny_paths));
         lines
     }
 }

@@ -373,6 +373,12 @@ impl LoadedSkill {
                     return Err(Refusal::InItsReach { path: own, grant });
                 }
             }
+            if let ManifestOrigin::File(file) = &self.origin {
+                let path = real_path(file);
+                if path.starts_with(&grant) {
+                    return Err(Refusal::InItsReach { path, grant });
+                }
+            }
             for place in state::installed() {
                 // A skill's folder may also lie above the store, and then the store is not its own.
                 let is_own = self.folder.starts_with(&place) && grant.starts_with(&self.folder);

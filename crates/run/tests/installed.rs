@@ -52,8 +52,7 @@ fn ran(after: usize, admission: ScanAdmission) -> (String, Option<String>, usize
     choice.installed =
         Some(InstalledSkill { name: "notes".into(), source: "local:/x".into(), check: check.clone() });
     let skill = LoadedSkill::load_with(&at("notes"), &choice, &UserPolicy::none()).unwrap();
-    let mut call = SkillCall::default();
-    call.arguments = vec!["sh".into(), "main.sh".into()];
+    let call = SkillCall { arguments: vec!["sh".into(), "main.sh".into()], ..SkillCall::default() };
     let mut options = RunOptions::default();
     options.trace = Some(at("trace.json"));
     (options.streams.stdout, options.streams.stderr) = (OutputTarget::Kept, OutputTarget::Kept);

@@ -1,7 +1,8 @@
 //! An installed skill on its way into a run: by its name, and only as it was installed.
 
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use skillsandbox_run::{InstallationCheck, InstalledSkill, InstalledSkills};
 
@@ -32,14 +33,50 @@ impl Store {
 }
 
 /// Knows which folders are skills of a store, by its lock as it is when it is asked.
-impl InstalledSkills for StoreLayout {
+#[derive(Debug)]
+pub struct StoreSkills {
+    layout: StoreLayout,
+    /// The lock as it was last read, and by what it is known to be the same still.
+    read: Mutex<Option<(LockIdentity, Arc<PackagesLock>)>>,
+}
+
+/// A lock file that was not replaced or written since: device, inode number, length, and when it was changed.
+type LockIdentity = (u64, u64, u64, i64, i64);
+
+impl StoreSkills {
+    /// Those of this store.
+    #[must_use]
+    pub fn new(layout: StoreLayout) -> Self {
+        Self { layout, read: Mutex::new(None) }
+    }
+
+    /// The lock: a list of skills asks for each of them, and reading it takes a while.
+    fn lock(&self) -> Result<Arc<PackagesLock>, Error> {
+        let identity = std::fs::symlink_metadata(self.layout.lock_file())
+            .ok()
+            .map(|found| (found.dev(), found.ino(), found.len(), found.ctime(), found.ctime_nsec()));
+        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        if let (Some(identity), Some((before, lock))) = (identity, read.as_ref())
+            && identity == *before
+        {
+            return Ok(Arc::clone(lock));
+        }
+        let lock = Arc::new(PackagesLock::read(&self.layout)?);
+        *read = identity.map(|identity| (identity, Arc::clone(&lock)));
+        Ok(lock)
+    }
+}
+
+impl InstalledSkills for StoreSkills {
     fn installed_at(&self, folder: &Path) -> Result<Option<InstalledSkill>, String> {
-        let place = self.skills().canonicalize().unwrap_or_else(|_| self.skills());
+        let skills = self.layout.skills();
+        let place = skills.canonicalize().unwrap_or(skills);
         let Ok(below) = folder.strip_prefix(&place) else { return Ok(None) };
-        let lock = PackagesLock::read(self).map_err(|error| error.to_string())?;
-        let entry = below.to_str().and_then(|name| lock.get(name)).filter(|entry| !entry.is_document(self));
+        let lock = self.lock().map_err(|error| error.to_string())?;
+        let entry = below.to_str().and_then(|name| lock.get(name));
         let unknown = || format!("{}: packages.lock knows nothing of it", folder.display());
-        entry.map(|entry| Some(entry.to_installed(self))).ok_or_else(unknown)
+        let entry = entry.filter(|entry| !entry.is_document(&self.layout)).ok_or_else(unknown)?;
+        Ok(Some(entry.to_installed(&self.layout)))
     }
 }
 
@@ -98,7 +135,9 @@ impl InstallationCheck for InstalledFiles {
         skill.add_oddities(&found);
         compare(&mut skill, &self.entry, &found);
         let AuditedSkill { changed, missing, added, problems, .. } = skill;
-        let mut differences = problems;
+        // Each begins with the path that it is about; no file of a skill has a colon in its name.
+        let is_others = |problem: &String| problem.split_once(": ").is_none_or(|(path, _)| !is_own(path));
+        let mut differences: Vec<String> = problems.into_iter().filter(is_others).collect();
         for (paths, what) in [(changed, "changed"), (missing, "missing"), (added, "added")] {
             let told = paths.iter().filter(|path| !is_own(path)).map(|path| format!("{path} ({what})"));
             differences.extend(told.collect::<Vec<_>>());

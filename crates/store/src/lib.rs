@@ -45,6 +45,8 @@
 //! - It uses `manifest` for what a skill declares and `path-policy` to read folders and write trees without being led out of them.
 //! - It does not use `run`: git runs confined by whatever implements the trait [`Git`].
 //! - `commit.rs` is the only file that changes what is installed.
+//! - `installed.rs` hands an installed skill to a run, with what compares it with the lock; `run_standing.rs` says how each would run; `own_manifest.rs`
+//!   keeps and compares the user's own manifests when a skill is updated.
 //!
 //! The history of runs:
 //!
@@ -122,6 +124,7 @@ pub use crate::{
     audit::{AuditReport, AuditScope, AuditedSkill},
     error::Error,
     git::{Git, NoGit},
+    installed::StoreSkills,
     layout::StoreLayout,
     lockfile::{LockEntry, PackagesLock, SecurityScan, SuppressedFinding},
     own_manifest::OwnManifest,

@@ -57,38 +57,37 @@ impl Store {
         let written = users.write(&old.name, &old.source, &digest, &text);
         written.map(Some).map_err(|error| refuse(error.to_string()))
     }
+}
 
-    /// The user's own manifest for a skill beside a version of it; `None` where the user has none.
-    ///
-    /// # Errors
-    /// One that cannot be read.
-    pub(crate) fn compare_own(
-        &self,
-        old: &LockEntry,
-        new: &SkillTree,
-        ships: Option<&Manifest>,
-    ) -> Result<Option<OwnManifest>, Error> {
-        let failed = |error: UserManifestError| Error::OwnManifest(Box::new(error));
-        let found = match UserManifests::open().and_then(|users| users.find(&old.name, &old.source)) {
-            // Without a home nobody has manifests.
-            Err(UserManifestError::NoHome) => return Ok(None),
-            found => found.map_err(failed)?,
-        };
-        let Some(found) = found else { return Ok(None) };
-        let Ok(own) = Manifest::parse(&found.text) else {
-            let why = "it is not valid; `skillsandbox inspect` shows why".to_owned();
-            return Err(failed(UserManifestError::Broken { path: found.path, why }));
-        };
-        let of_manifest = |manifest: &Manifest| PermissionSet::declared(Some(manifest), None);
-        let differences = ships.map(|ships| of_manifest(&own).compare(&of_manifest(ships)));
-        Ok(Some(OwnManifest {
-            path: found.path,
-            moved: false,
-            gone: gone_files(&own, old, new),
-            ships_manifest: ships.is_some(),
-            differences,
-        }))
-    }
+/// The user's own manifest for a skill beside a version of it; `None` where the user has none.
+///
+/// # Errors
+/// One that cannot be read.
+pub(crate) fn compare_own(
+    old: &LockEntry,
+    new: &SkillTree,
+    ships: Option<&Manifest>,
+) -> Result<Option<OwnManifest>, Error> {
+    let failed = |error: UserManifestError| Error::OwnManifest(Box::new(error));
+    let found = match UserManifests::open().and_then(|users| users.find(&old.name, &old.source)) {
+        // Without a home nobody has manifests.
+        Err(UserManifestError::NoHome) => return Ok(None),
+        found => found.map_err(failed)?,
+    };
+    let Some(found) = found else { return Ok(None) };
+    let Ok(own) = Manifest::parse(&found.text) else {
+        let why = "it is not valid; `skillsandbox inspect` shows why".to_owned();
+        return Err(failed(UserManifestError::Broken { path: found.path, why }));
+    };
+    let of_manifest = |manifest: &Manifest| PermissionSet::declared(Some(manifest), None);
+    let differences = ships.map(|ships| of_manifest(&own).compare(&of_manifest(ships)));
+    Ok(Some(OwnManifest {
+        path: found.path,
+        moved: false,
+        gone: gone_files(&own, old, new),
+        ships_manifest: ships.is_some(),
+        differences,
+    }))
 }
 
 /// What a manifest names of a skill's files that a version does not have: its grants, its programs, and arguments that were files before.

@@ -14,7 +14,7 @@ use crate::fetch::{self, DOCUMENT, FetchedSkill, MANIFEST};
 use crate::git::{Git, NoGit};
 use crate::layout::StoreLayout;
 use crate::lockfile::{LockEntry, PackagesLock, SecurityScan};
-use crate::own_manifest::OwnManifest;
+use crate::own_manifest::{self, OwnManifest};
 use crate::source::SkillSource;
 use crate::tree::{self, SkillTree};
 use crate::{folder, judge, names, reports};
@@ -288,7 +288,7 @@ impl Store {
         let own_manifest = match &old {
             Some(old) => {
                 let ships = manifest(&candidate.fetched.tree)?;
-                let own = self.compare_own(old, &candidate.fetched.tree, ships.as_ref())?;
+                let own = own_manifest::compare_own(old, &candidate.fetched.tree, ships.as_ref())?;
                 own.map(|own| OwnManifest { moved: moved.is_some(), ..own })
             }
             None => None,

@@ -73,7 +73,10 @@ fn profiles() -> impl TypedValueParser<Value = SyscallProfile> {
 
 impl ExecArgs {
     pub(crate) fn run(&self) -> anyhow::Result<ExitAnswer> {
-        let mut job = self.job()?;
+        let mut job = match self.job() {
+            Ok(job) => job,
+            Err(error) => return running::refuse_or_fail(&self.flags, error),
+        };
         if self.flags.dry_run {
             self.flags.apply(&mut job, None);
             return running::dry_run(&self.flags, &job);

@@ -134,7 +134,9 @@ fn as_text(loaded: &LoadedSkill) -> String {
     let description = skill.description.as_ref().map_or(String::new(), |text| format!(": {}", visible(text)));
     let _ = writeln!(page.0, "{description}");
     page.line("by", &loaded.origin().to_string());
-    loaded.remark().into_iter().for_each(|remark| page.line("", remark));
+    if let Some(remark) = loaded.remark() {
+        page.line("", remark);
+    }
 
     // No `..`: a new permission does not compile until it is shown.
     let PermissionSet {
@@ -156,8 +158,13 @@ fn as_text(loaded: &LoadedSkill) -> String {
     } = PermissionSet::declared(Some(manifest), None);
 
     page.heading("starts");
-    let words = entrypoint.iter().flatten().map(|word| quote_word(word));
-    page.line("command", &words.collect::<Vec<_>>().join(" "));
+    match entrypoint {
+        Some(words) => {
+            let words: Vec<_> = words.iter().map(|word| quote_word(word)).collect();
+            page.line("command", &words.join(" "));
+        }
+        None => page.line("command", "the caller's: there is no entrypoint (run … -- COMMAND)"),
+    }
     page.list("runtime", runtime.as_slice());
 
     page.heading("may reach");

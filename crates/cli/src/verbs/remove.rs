@@ -1,6 +1,7 @@
 //! `skillsandbox remove`: an installed skill goes.
 
 use clap::Args;
+use skillsandbox_run::UserManifests;
 
 use super::installing::StoreArgs;
 use crate::output::{self, ExitAnswer, visible};
@@ -24,6 +25,11 @@ impl RemoveArgs {
         for name in &self.names {
             let entry = store.remove(name)?;
             output::result(&format!("removed {}\n", visible(&entry.name)))?;
+            let own = UserManifests::open().and_then(|users| users.find(&entry.name, &entry.source));
+            if let Ok(Some(own)) = own {
+                let path = visible(&own.path.display().to_string());
+                output::message(&format!("your own manifest for it stays: {path}"));
+            }
         }
         Ok(ExitAnswer::Yes)
     }

@@ -28,7 +28,11 @@ Parameters reach the skill as variables: SKILL_PARAM_CITY for `city`, and all of
 Exit codes: the skill's own; 124 it reached its time limit, 125 it was refused or the sandbox failed, 126 the entrypoint cannot be executed,
 127 it was not found, 128+n ended by signal n.
 
+Without an entrypoint, ARGS are the command. What has a slash is a folder; a name is that of an installed skill.
+
 Examples:
+  skillsandbox run pdf --workspace . -- python3 scripts/check.py in.pdf
+  skillsandbox run pdf --dry-run -- python3 scripts/check.py in.pdf
   skillsandbox run --dry-run examples/skills/weather
   skillsandbox run examples/skills/weather --set city=Oslo
   skillsandbox run --watch skills/report -- --verbose
@@ -96,7 +100,9 @@ impl RunArgs {
         choice.grants = grants;
         choice.path_base = std::env::current_dir().ok();
         let skill = LoadedSkill::load_with(&target.folder, &choice, &policy)?;
-        skill.remark().into_iter().for_each(|remark| message(&visible(remark)));
+        if let Some(remark) = skill.remark() {
+            message(&visible(remark));
+        }
         Ok(skill)
     }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use clap::Args;
 use skillsandbox_mcp::{DEFAULT_CONCURRENT, MAX_CONCURRENT, McpServer, ServerSettings};
-use skillsandbox_store::StoreLayout;
+use skillsandbox_store::{StoreLayout, StoreSkills};
 
 use super::run_history::user_history;
 use super::running::{flags, grants, signals};
@@ -62,7 +62,7 @@ impl ServeArgs {
             roots.push(installed_skills(&layout)?);
         }
         let mut settings = ServerSettings::new(roots);
-        settings.installed = Some(Arc::new(layout));
+        settings.installed = Some(Arc::new(StoreSkills::new(layout)));
         settings.workspace = self.workspace.as_deref().map(grants::workspace).transpose()?;
         settings.policy.clone_from(&self.policy);
         if self.max_concurrent > MAX_CONCURRENT {

@@ -98,7 +98,7 @@ impl PermissionSet {
             parameters,
         } = self;
         let mut diff = PermissionDiff::default();
-        diff.compare_entrypoint(entrypoint.as_deref(), new.entrypoint.as_deref());
+        diff.compare_entrypoint(entrypoint.as_deref(), new);
         diff.compare_runtime(runtime.as_deref(), new.runtime.as_deref());
         diff.compare_lists(paths::EGRESS, network, &new.network, &HostList::of);
         diff.compare_resolver(resolver.as_deref(), new.resolver.as_deref());
@@ -221,8 +221,8 @@ impl PermissionDiff {
     }
 
     /// Another program, or other arguments, is another skill: nothing says which of two is less.
-    fn compare_entrypoint(&mut self, old: Option<&[String]>, new: Option<&[String]>) {
-        match (old, new) {
+    fn compare_entrypoint(&mut self, old: Option<&[String]>, new: &PermissionSet) {
+        match (old, new.entrypoint.as_deref()) {
             (Some(old), Some(new)) if old != new => {
                 let (old, new) = (quote_words(old), quote_words(new));
                 self.wider.push(PermissionChange::changed(paths::ENTRYPOINT, "changed", old, new));
@@ -232,6 +232,12 @@ impl PermissionDiff {
                 let after = quote_words(new);
                 let what = format!("set to {after}; none is recorded for the installed version");
                 let (section, before) = (paths::ENTRYPOINT, String::new());
+                self.wider.push(PermissionChange { section, what, before, after });
+            }
+            // A manifest without one lets its caller run any program with what it grants.
+            (Some(old), None) if new.runtime.is_some() => {
+                let (section, before, after) = (paths::ENTRYPOINT, quote_words(old), String::new());
+                let what = format!("removed {before}; the caller may run any command");
                 self.wider.push(PermissionChange { section, what, before, after });
             }
             (Some(old), None) => {

@@ -301,3 +301,14 @@ fn a_set_comes_back_as_it_was_stored() {
     let paths: std::collections::BTreeSet<_> = all.entries().iter().map(|entry| entry.path).collect();
     assert_eq!(paths.len(), 14 + ResourceLimit::ALL.len(), "every kind has an entry: {paths:?}");
 }
+
+#[test]
+fn a_manifest_that_loses_its_entrypoint_is_wider_and_one_that_goes_is_not() {
+    let with = declared("");
+    let without = Manifest::parse("skill: { name: a, version: '1' }\n").unwrap();
+    let without = PermissionSet::declared(Some(&without), None);
+    let told: Vec<String> = with.compare(&without).wider.iter().map(ToString::to_string).collect();
+    assert_eq!(told, ["entrypoint: removed python3 main.py; the caller may run any command"]);
+    assert!(!with.compare(&PermissionSet::declared(None, None)).widens());
+    assert!(without.compare(&with).widens(), "nobody was asked about what it runs");
+}

@@ -38,7 +38,7 @@ pub(crate) struct RunSkill {
     #[serde(default)]
     parameters: Map<String, Value>,
     /// Arguments for the skill's command, after those its manifest gives it; for a skill without an entrypoint, the command and its
-    /// arguments, such as ["python3", "scripts/fill.py", "in.pdf"]. No shell reads them.
+    /// arguments: `python3`, `scripts/fill.py`, `in.pdf`. No shell reads them.
     #[serde(default)]
     args: Vec<String>,
 }

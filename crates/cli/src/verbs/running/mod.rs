@@ -95,6 +95,13 @@ pub(super) fn show_refusal(flags: &RunFlags, refusal: &Refusal) -> anyhow::Resul
     Ok(())
 }
 
+/// A refusal is an answer; everything else is an error.
+pub(super) fn refuse_or_fail(flags: &RunFlags, error: anyhow::Error) -> anyhow::Result<ExitAnswer> {
+    let refusal = error.downcast::<Refusal>()?;
+    show_refusal(flags, &refusal)?;
+    Ok(ExitAnswer::Code(refusal.exit_code()))
+}
+
 /// Why nothing was run. A declaration that is not valid is shown with its lines.
 pub(super) fn refused(refusal: &Refusal) {
     if let Refusal::Load(error) | Refusal::Policy(error) = refusal {

@@ -4,6 +4,9 @@ use std::path::{Path, PathBuf};
 
 use skillsandbox_run::{InstalledSkill, Refusal};
 
+#[cfg(target_os = "linux")]
+use crate::output::{message, visible};
+
 /// The folder of a skill, and what the store knows of it.
 pub(in crate::verbs) struct SkillTarget {
     pub(in crate::verbs) folder: PathBuf,
@@ -49,7 +52,9 @@ fn find_installed(named: &Path, system_dir: Option<&Path>) -> Result<SkillTarget
     let name = named.to_string_lossy();
     match store.installed(&name) {
         Ok((folder, installed)) => Ok(SkillTarget { folder, installed: Some(installed) }),
-        Err(Error::NotInstalled { .. }) if named.is_dir() => {
+        Err(Error::NotInstalled { name }) if named.is_dir() => {
+            let name = visible(&name);
+            message(&format!("no skill {name} is installed; this is the folder ./{name}"));
             Ok(SkillTarget { folder: named.to_owned(), installed: None })
         }
         Err(Error::NotInstalled { name }) => {
