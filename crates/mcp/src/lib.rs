@@ -28,6 +28,7 @@
 //!   prints ends elsewhere.
 //! - What a skill did wrong, or was refused, is an answer with `isError` and a text that says what a person can do; protocol errors are
 //!   for what is not a valid request.
+//! - What `read_skill` reads lies in the skill's folder, and the scanner does not refuse it; it is marked as its author's words.
 //! - Answers are bounded: 256 KiB of each output, 200 refusals, 1 MiB of a trace, pages of 100 entries. What was left out is said.
 //! - A line that is too long, or no JSON that every reader reads alike, is answered with an error, under its id where that can be had.
 //! - A name leads only to what `list_skills` lists: to no folder below another skill, hidden, linked, or writable by others or by another skill.
@@ -38,7 +39,7 @@
 //! # What is inside
 //!
 //! ```text
-//!  client ──► stdio.rs ──► strict_lines.rs ──► backpressure.rs: no more than can be answered ──► rmcp ──► server.rs ──► tools/: a table; run.rs, skills.rs, check.rs, explain.rs ──► answer.rs
+//!  client ──► stdio.rs ──► strict_lines.rs ──► backpressure.rs: no more than can be answered ──► rmcp ──► server.rs ──► tools/: a table; run.rs, skills.rs, read.rs, skill_tools.rs, check.rs, explain.rs ──► answer.rs
 //!                                                                                                          │             └─ skill_roots.rs: the roots, each held open
 //!                                                                                                          └─ run_slots.rs: slots for runs, and their end     trace_folder.rs: resources
 //! ```

@@ -44,6 +44,8 @@
 //! - `denial_book.rs` gathers what was refused, the worst first; `grant_hint.rs` says what would have helped, and never what an attack wants;
 //!   `run_alarm.rs` says whether it looks like an attack and whether anything got out.
 //! - `user_policy.rs` is the only place that finds, loads and applies a policy: narrowing, the scanner's settings, suppressions, `fail_on`.
+//! - `agent_guard/` decides about the tool calls of agents, for the hooks of all products: path-policy, command-policy, places of credentials and hosts, by
+//!   the user's policy.
 //! - `unsupported.rs` is the backend of systems that are not Linux; it is compiled and tested on Linux as well.
 //!
 //! # It refuses rather than weakens

@@ -4,7 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use skillsandbox_command_policy::{
-    CommandDecision, CommandDenial, CommandPolicy, CommandRule, Dialect, GlobHandling, OtherTools,
+    CommandDecision, CommandDenial, CommandPolicy, CommandPolicyBuilder, CommandRule, Dialect, GlobHandling,
+    OtherTools,
 };
 use skillsandbox_manifest::{GrantBases, Manifest};
 use skillsandbox_path_policy::{AccessKind, PathDecision, PathPolicy};
@@ -19,6 +20,8 @@ const MOST_WORDS: usize = 4096;
 /// Decides about command lines in one folder.
 pub(super) struct CommandGuard<'a> {
     policy: CommandPolicy,
+    /// What the policy was built from.
+    builder: CommandPolicyBuilder,
     /// Whether a list says which programs may run: then a line whose programs cannot be told is never let pass.
     has_list: bool,
     shell: ShellHandling,
@@ -65,7 +68,8 @@ impl<'a> CommandGuard<'a> {
             }
             has_list = true;
         }
-        Ok(Self { policy: builder.build()?, has_list, shell: settings.shell, cwd: &policies.cwd })
+        let policy = builder.clone().build()?;
+        Ok(Self { policy, builder, has_list, shell: settings.shell, cwd: &policies.cwd })
     }
 
     /// What is to be done about a line.
@@ -74,9 +78,21 @@ impl<'a> CommandGuard<'a> {
         let decided = match self.policy.check(line) {
             CommandDecision::Allowed => GuardAnswer::Pass,
             CommandDecision::Bypassed => refuse("bypassed", "nothing was checked", "Report this as a bug."),
+            CommandDecision::Denied(denial) if self.runs_the_project(line, &denial) => GuardAnswer::Pass,
             CommandDecision::Denied(denial) => self.weigh(&denial),
         };
         named.max(decided)
+    }
+
+    /// Whether a line does no more than run the project's own code (`make`, `npm test`), which is what the agent is there for: command-policy
+    /// allows it to whoever names the program, and still refuses other commands in its arguments (`make --eval`). With a list, that list decides.
+    fn runs_the_project(&self, line: &str, denial: &CommandDenial) -> bool {
+        let program = line.split_whitespace().next().unwrap_or_default();
+        if self.has_list || !matches!(denial.rule, CommandRule::RunsOthers(_)) || program.contains('/') {
+            return false;
+        }
+        let named = self.builder.clone().commands([program]).build();
+        named.is_ok_and(|policy| policy.check(line) == CommandDecision::Allowed)
     }
 
     /// A refusal of command-policy means one of two things: the line does what it must not, or it cannot be told what it does.
@@ -123,6 +139,8 @@ fn path_rules(
         if HARMLESS_FILES.iter().any(|file| path == Path::new(file)) {
             return Ok(());
         }
+        // Go's word for all below a folder.
+        let path = if path.ends_with("...") { path.parent().unwrap_or(path) } else { path };
         match readers.check(path, AccessKind::Read) {
             PathDecision::Allow | PathDecision::Prompt => {}
             PathDecision::Deny(denial) => return Err(denial.to_string()),

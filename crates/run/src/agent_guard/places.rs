@@ -65,7 +65,9 @@ pub(super) fn judge_input(tool: &str, input: &Map<String, Value>, cwd: &Path, wr
     let searches_text = SEARCH_TOOLS.contains(&normal(tool).as_str());
     let mut answer = GuardAnswer::Pass;
     each_text(input, &mut |key, text| {
-        if !CONTENT_KEYS.contains(&key) && !(searches_text && key == "pattern") && !text.contains('\n') {
+        let is_content =
+            CONTENT_KEYS.contains(&key) || searches_text && key == "pattern" || text.contains('\n');
+        if !is_content {
             let judged = judge_path(text, cwd, writes);
             answer = std::cmp::max(answer.clone(), judged);
         }

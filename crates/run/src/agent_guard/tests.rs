@@ -82,6 +82,11 @@ fn what_stays_in_the_project_passes() {
         "ls -la src",
         "grep -rn todo src",
         "cat notes.md",
+        // The project's own code is what the agent is there for.
+        "make test",
+        "npm run build",
+        "cargo test --lib",
+        "go vet ./...",
         "ls /usr/include",
         "true < /dev/null",
     ] {
@@ -182,6 +187,9 @@ fn lines_that_cannot_be_vouched_for_are_asked_about() {
         "ls *.md",
         "python3 -c 'print(1)'",
         "cat ../project/notes.md",
+        "make --eval x",
+        "npm exec sh",
+        "xargs sh",
         "eval ls",
     ] {
         assert!(matches!(judge.bash(command), GuardAnswer::Ask(_)), "{command}: {:?}", judge.bash(command));
@@ -389,4 +397,35 @@ fn there_is_no_guard_without_a_root() {
     for root in ["/", "/no/such/folder", "/dev/null"] {
         assert!(AgentGuard::new(GuardSettings::new(root), &UserPolicy::none()).is_err(), "{root}");
     }
+}
+
+/// The texts of a list that command-policy is measured with.
+fn corpus(name: &str, mut take: impl FnMut(&toml::Table)) {
+    let path = format!("{}/../command-policy/tests/corpus/{name}", env!("CARGO_MANIFEST_DIR"));
+    let list: toml::Table = toml::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let rows = list.values().filter_map(toml::Value::as_array).flatten().filter_map(toml::Value::as_table);
+    rows.for_each(&mut take);
+}
+
+#[test]
+fn ordinary_commands_pass_and_those_that_run_others_do_not() {
+    let judge = Judge::plain();
+    let (mut ordinary, mut passed) = (0, 0);
+    corpus("developer.toml", |group| {
+        let lines = ["fitted", "held_out"].iter().filter_map(|key| group.get(*key)?.as_array()).flatten();
+        for line in lines.filter_map(toml::Value::as_str) {
+            ordinary += 1;
+            passed += usize::from(judge.bash(line) == GuardAnswer::Pass);
+        }
+    });
+    assert!(ordinary > 250 && passed * 100 >= ordinary * 95, "{passed} of {ordinary}");
+    let mut running = 0;
+    corpus("gtfobins.toml", |row| {
+        let text = |key: &str| row.get(key).and_then(toml::Value::as_str).unwrap_or_default();
+        if matches!(text("kind"), "shell" | "command") && !row.contains_key("exception") {
+            running += 1;
+            assert!(judge.bash(text("line")) > GuardAnswer::Approve, "{}", text("line"));
+        }
+    });
+    assert!(running > 600, "{running}");
 }
