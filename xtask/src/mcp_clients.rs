@@ -1,5 +1,5 @@
 //! MCP clients that others wrote, for the tests of `serve`: the official SDK for Python, and the MCP Inspector; and MCP servers that others
-//! wrote, for the tests of `wrap`: the filesystem server from npm, and the git server from PyPI.
+//! wrote, for the tests of `wrap`: the filesystem server from npm, and the git server from the Python index.
 //!
 //! Each is installed once, in a version that is fixed here, from its own registry into the target folder. What cannot be had is said, and its
 //! tests are skipped by name; what is there is required of the tests.

@@ -195,8 +195,6 @@ impl ScreenFilter {
     fn control(&mut self, byte: u8, shown: &mut Vec<u8>) {
         match byte {
             0x20..0x40 if self.held.len() < MAX_SEQUENCE => self.held.push(byte),
-            // One that is too long is read to its end, and does not pass.
-            0x20..0x40 => {}
             0x40..0x7f => {
                 let parameters = self.held.get(2..).unwrap_or_default();
                 if self.held.len() < MAX_SEQUENCE && passes(parameters, byte) {
@@ -206,7 +204,8 @@ impl ScreenFilter {
                 }
                 self.start(FilterState::Text);
             }
-            // A control in the middle of a sequence is done at once by terminals; here it is left out.
+            // One that is too long is read to its end, and does not pass. A control in the middle of a sequence is done at once by
+            // terminals; here it is left out.
             _ => {}
         }
     }
