@@ -17,6 +17,9 @@ pub struct LearnPlaces {
     pub workspace: Option<PathBuf>,
     /// Files and folders that somebody has named, by a flag, an argument or a manifest, however much they hold. Without links.
     pub handed: Vec<PathBuf>,
+    /// Folders that the person has named to be read, such as that of a program's packages. Where something in one is read, the folder is granted
+    /// as it was named. Without links.
+    pub named_folders: Vec<PathBuf>,
 }
 
 impl LearnPlaces {
@@ -31,7 +34,13 @@ impl LearnPlaces {
     #[must_use]
     pub fn at(skill: &Path, home: &Path, workspace: Option<&Path>) -> Self {
         let workspace = workspace.map(Path::to_owned);
-        Self { skill: skill.to_owned(), home: home.to_owned(), workspace, handed: Vec::new() }
+        Self {
+            skill: skill.to_owned(),
+            home: home.to_owned(),
+            workspace,
+            handed: Vec::new(),
+            named_folders: Vec::new(),
+        }
     }
 
     /// Whether somebody has named a path, or a folder that it lies in.

@@ -63,6 +63,8 @@ pub enum GrantWidth {
     EverySibling,
     /// All of the folder that the person handed over.
     Workspace,
+    /// All of a folder that the person named to be read.
+    NamedFolder,
     /// All of a folder that was listed, or in which names were made: no narrower grant would do. So many entries of it were not touched.
     WholeFolder(usize),
 }
@@ -76,6 +78,7 @@ impl GrantWidth {
             Self::MadeByRun => "a folder that the run itself makes".to_owned(),
             Self::EverySibling => "every file in it was read".to_owned(),
             Self::Workspace => "the workspace that you named".to_owned(),
+            Self::NamedFolder => "the folder that you named".to_owned(),
             Self::WholeFolder(0) => "the whole folder, since names in it are listed or made".to_owned(),
             Self::WholeFolder(others) => {
                 format!("the whole folder, since names in it are listed or made: {others} more than was seen")
@@ -340,6 +343,9 @@ fn write_grant(path: &Path, seen: &FileUse) -> (FileGrant, GrantWidth) {
 fn read_grant(path: &Path, reads: &BTreeSet<&Path>, places: &LearnPlaces) -> (FileGrant, GrantWidth) {
     if let Some(workspace) = places.workspace.as_deref().filter(|workspace| path.starts_with(workspace)) {
         return (FileGrant::Read(workspace.to_owned()), GrantWidth::Workspace);
+    }
+    if let Some(named) = places.named_folders.iter().find(|named| path.starts_with(named)) {
+        return (FileGrant::Read(named.clone()), GrantWidth::NamedFolder);
     }
     if path.is_dir() {
         let untouched = siblings(path).map_or(MOST_SIBLINGS, |entries| {

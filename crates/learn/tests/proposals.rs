@@ -88,6 +88,25 @@ fn what_is_granted_is_what_was_seen_or_a_named_generalisation_of_it() {
 }
 
 #[test]
+fn a_folder_that_a_person_named_is_granted_as_named_where_something_in_it_is_read() {
+    use FileOperation::{Read, Write};
+    let mut world = World::new();
+    world.places.named_folders = vec![world.top.join("data")];
+    let named = vec![("/data".to_owned(), GrantWidth::NamedFolder)];
+    assert_eq!(world.grants(&[(Read, "data/some/1"), (Read, "data/all/2")]), named);
+    assert_eq!(world.grants(&[(Read, "home/note")]), [("~/note".to_owned(), GrantWidth::Exact)]);
+    // To be read, it was named; what is changed in it is proposed as it was seen.
+    let written = world.grants(&[(Write, "data/some/1")]);
+    assert_eq!(written, [("/data/some/1".to_owned(), GrantWidth::Exact)]);
+    // A name does not make a grant of what is never granted.
+    fs::create_dir_all(world.top.join("home/.ssh")).unwrap();
+    fs::write(world.top.join("home/.ssh/id_rsa"), "x").unwrap();
+    world.places.named_folders = vec![world.top.join("home")];
+    assert!(world.see(&[(Read, "home/.ssh/id_rsa")]).files.is_empty());
+    assert_eq!(world.grants(&[(Read, "home/note")]), [("~/note".to_owned(), GrantWidth::Exact)]);
+}
+
+#[test]
 fn what_is_never_granted_becomes_a_finding() {
     use FileOperation::{Read, Write};
     let world = World::new();
@@ -223,6 +242,7 @@ proptest! {
                     seen.iter().any(|(_, one)| *one == entry)
                 }),
                 GrantWidth::Workspace => world.places.workspace.as_deref() == Some(path),
+                GrantWidth::NamedFolder => world.places.named_folders.iter().any(|named| named == path),
                 GrantWidth::WholeFolder(_) => seen.iter().any(|(_, one)| one == path || one.parent() == Some(path)),
             };
             prop_assert!(is_explained, "{proposal:?}");

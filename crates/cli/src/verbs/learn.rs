@@ -18,7 +18,8 @@ use clap::Args;
 use skillsandbox_learn::{LearnPlaces, ManifestDraft, RaisedLimit, Rehearsal, RehearsalResult, StaticFacts};
 use skillsandbox_manifest::Manifest;
 use skillsandbox_run::{
-    LoadChoice, LoadedSkill, ManifestOrigin, Refusal, ScanAdmission, SkillCall, UserPolicy, read_parameters,
+    AddressPin, LoadChoice, LoadedSkill, ManifestOrigin, Refusal, ScanAdmission, SkillCall, UserPolicy,
+    read_parameters, real_path,
 };
 
 use skillsandbox_scanner::SkillFiles;
@@ -107,6 +108,10 @@ pub(crate) struct LearnArgs {
     #[arg(long)]
     stdin: bool,
 
+    /// Connect to ADDR instead of HOST:PORT, like curl's --resolve; ADDR may include a port
+    #[arg(long, value_name = "HOST:PORT:ADDR", value_parser = flags::pin)]
+    resolve: Vec<AddressPin>,
+
     /// How to show the result
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: OutputFormat,
@@ -144,7 +149,8 @@ impl LearnArgs {
         let skill = LoadedSkill::load_with(&target.folder, &choice, &policy)?;
         skill.remark().into_iter().for_each(|remark| message(&visible(remark)));
         let workspace = choice.workspace.as_ref().map(skillsandbox_run::Workspace::folder);
-        let places = LearnPlaces::new(skill.folder(), workspace).ok_or(Refusal::NoHome)?;
+        let mut places = LearnPlaces::new(skill.folder(), workspace).ok_or(Refusal::NoHome)?;
+        places.named_folders = choice.grants.read.iter().map(|path| real_path(path)).collect();
         if let Some(trace) = &self.trace {
             let seen = checked::seen_in(trace, skill.manifest(), &places);
             return Ok(seen.and_then(|seen| checked::diff(skill.manifest(), &seen, &places, self.format)));
@@ -155,6 +161,7 @@ impl LearnArgs {
         let parameters = read_parameters(skill.manifest(), self.values.iter().map(String::as_str))?;
         let call = SkillCall { arguments: self.arguments.clone(), parameters };
         let mut job = skill.job(&call)?;
+        job.pins.extend(self.resolve.iter().cloned());
         if self.timeout.is_some() {
             job.limits.timeout = self.timeout;
         }
