@@ -57,7 +57,7 @@ fn row_161_an_installed_skill_runs_by_its_name_with_the_safe_defaults_that_are_s
     let tried = shell(&stage, &[], &hidden);
     let told = format!("{}{}", text(&tried.stdout), err(&tried));
     assert!(!told.contains("STOLEN") && told.contains("touch"), "{told}");
-    assert!(told.contains("`skillsandbox learn` finds out what it needs"), "{told}");
+    assert!(told.contains("`skillsandbox learn notes -- …` finds out what it needs"), "{told}");
     let mut command = stage.command(&["run", "-q", "notes", "--", "env"]);
     let output = command.env("LANG", "C").env("SECRET_TOKEN", "x").env("EDITOR", "vi").output().unwrap();
     let variables = text(&output.stdout);

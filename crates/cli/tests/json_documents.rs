@@ -44,6 +44,15 @@ const CASES: &[(&str, &str, Outcome)] = &[
     ("run", "run BAD", Error),
     ("run", "run /nowhere/at/all", Error),
     ("run", "run --set x=1 GOOD", Error),
+    ("learn", "learn --yes-files GOOD", Result),
+    ("learn", "learn --diff GOOD", Result),
+    ("learn", "learn --verify GOOD", Result),
+    ("learn", "learn BAD", Error),
+    ("learn", "learn nobody", Error),
+    ("convert", "convert TOML", Result),
+    ("convert", "convert BAD/SKILL.md", Error),
+    ("discover", "discover", Result),
+    ("discover", "discover --no-such-flag", Error),
     ("exec", "exec true", Result),
     ("exec", "exec false", Result),
     ("exec", "exec --dry-run true", Result),
@@ -80,6 +89,7 @@ fn prepared() -> (Stage, Vec<(&'static str, String)>) {
     let good = stage.shell_skill("", "echo out\n");
     let bad = stage.write("bad/skillsandbox.yaml", "skill: [no, map]\n");
     stage.write("bad/SKILL.md", "no front matter\n");
+    let toml = stage.write("skills.toml", "[[skills]]\nname = \"demo\"\n");
     let run = stage.run(&["exec", "--format", "json", "true"]);
     let run: Value = serde_json::from_slice(&run.stdout).unwrap();
     let id = run["trace_id"].as_str().unwrap().to_owned();
@@ -87,6 +97,7 @@ fn prepared() -> (Stage, Vec<(&'static str, String)>) {
         ("GOOD", good.to_str().unwrap().to_owned()),
         ("BAD", bad.parent().unwrap().to_str().unwrap().to_owned()),
         ("ID", id),
+        ("TOML", toml.to_str().unwrap().to_owned()),
     ];
     (stage, words)
 }

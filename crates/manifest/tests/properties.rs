@@ -91,7 +91,9 @@ fn resources() -> impl Strategy<Value = Value> {
 }
 
 fn manifest() -> impl Strategy<Value = Manifest> {
-    let letter = any::<char>().prop_filter("nothing deceptive", |c| !is_deceptive(*c));
+    // YAML has no place for these two.
+    let is_yaml = |c: char| !matches!(c, '\u{fffe}' | '\u{ffff}');
+    let letter = any::<char>().prop_filter("nothing deceptive", move |c| !is_deceptive(*c) && is_yaml(*c));
     let args = vec(vec(letter, 0..20).prop_map(String::from_iter), 0..4);
     let name = "[a-z][a-z0-9_-]{0,20}";
     (name, permissions(), resources(), args, any::<bool>()).prop_map(|(name, permissions, resources, args, parameters)| {

@@ -129,7 +129,7 @@ impl LearnArgs {
         match self.learn() {
             Ok(answer) => answer,
             Err(refusal) => {
-                running::refused(&refusal);
+                running::show_refusal(self.format, &refusal)?;
                 Ok(ExitAnswer::Code(refusal.exit_code()))
             }
         }

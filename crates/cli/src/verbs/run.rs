@@ -117,7 +117,7 @@ impl RunArgs {
             .typed_values(self.values(), skill.map(LoadedSkill::manifest));
         let report = refuse_unloaded(&self.skill, &request, self.flags.history()?.as_ref(), refusal);
         if let Err(refusal) = &report.ended {
-            running::show_refusal(&self.flags, refusal)?;
+            running::show_refusal(self.flags.format, refusal)?;
         }
         Ok(ExitAnswer::Code(report.exit_code()))
     }

@@ -84,7 +84,7 @@ fn row_147_the_inspector_speaks_with_it() {
     };
     // It also says where a schema would not be understood by every client.
     let (tools, code, said) = ask(&["--method", "tools/list", "--strict"]);
-    assert_eq!((tools["tools"].as_array().unwrap().len(), code), (8, Some(0)), "{said}");
+    assert_eq!((tools["tools"].as_array().unwrap().len(), code), (9, Some(0)), "{said}");
     assert!(!said.contains("Warning") && !said.contains("unknown format"), "{said}");
 
     let call = ["--method", "tools/call", "--tool-name", "run_skill", "--tool-arg"];

@@ -1,7 +1,7 @@
 //! Unix sockets of the host that lie in what was granted. A folder that may be read or written is no reason to talk to whoever listens
 //! there, by whatever name the socket was bound.
 
-use std::io::{IoSlice, Read as _};
+use std::io::{ErrorKind, IoSlice, Read as _};
 use std::os::fd::AsRawFd as _;
 use std::os::unix::net::{UnixDatagram, UnixStream};
 use std::path::Path;
@@ -46,13 +46,20 @@ pub(super) const TECHNIQUES: &[Technique] = &[
         std::fs::write(s.context.granted.join(BIND_LATER), "")
             .map_err(|error| Stopped::unable(format!("the host cannot be asked: {error}")))?;
         let asked = Instant::now();
-        while !path.exists() {
-            if asked.elapsed() > PATIENCE {
-                return Err(Stopped::unable("the host did not bind it"));
+        loop {
+            match UnixStream::connect(&path) {
+                Ok(stream) => return answered(s, stream),
+                // Not there yet, or bound and not listening yet.
+                Err(error)
+                    if asked.elapsed() < PATIENCE
+                        && matches!(error.kind(), ErrorKind::NotFound | ErrorKind::ConnectionRefused) =>
+                {
+                    std::thread::yield_now();
+                }
+                Err(_) if !path.exists() => return Err(Stopped::unable("the host did not bind it")),
+                Err(error) => return Err(error.into()),
             }
-            std::thread::yield_now();
         }
-        answered(s, UnixStream::connect(path)?)
     }),
     host_socket("unix-granted-own-link", "Connects by a hard link of its own.", |s| {
         let link = s.scratch("hard");

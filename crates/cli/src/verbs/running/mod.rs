@@ -97,8 +97,8 @@ pub(super) fn dry_run(flags: &RunFlags, job: &Job) -> anyhow::Result<ExitAnswer>
 }
 
 /// Why nothing was run, where there is no report: in the form that was asked for.
-pub(super) fn show_refusal(flags: &RunFlags, refusal: &Refusal) -> anyhow::Result<()> {
-    if flags.format == OutputFormat::Json {
+pub(super) fn show_refusal(format: OutputFormat, refusal: &Refusal) -> anyhow::Result<()> {
+    if format == OutputFormat::Json {
         return output::json(&serde_json::json!({
             "status": RunStatus::Refused,
             "exit_code": refusal.exit_code(),
@@ -112,7 +112,7 @@ pub(super) fn show_refusal(flags: &RunFlags, refusal: &Refusal) -> anyhow::Resul
 /// A refusal is an answer; everything else is an error.
 pub(super) fn refuse_or_fail(flags: &RunFlags, error: anyhow::Error) -> anyhow::Result<ExitAnswer> {
     let refusal = error.downcast::<Refusal>()?;
-    show_refusal(flags, &refusal)?;
+    show_refusal(flags.format, &refusal)?;
     Ok(ExitAnswer::Code(refusal.exit_code()))
 }
 
