@@ -80,6 +80,7 @@ impl SkillRoots {
     pub(crate) fn load(&self, folder: &Path, policy: &UserPolicy) -> Result<LoadedSkill, Refusal> {
         let mut choice = LoadChoice::default();
         choice.workspace.clone_from(&self.workspace);
+        choice.is_kept = true;
         if let Some(installed) = &self.installed {
             let changed = |why| Refusal::ChangedOnDisk { name: shown_name(folder), changes: vec![why] };
             choice.installed = installed.installed_at(folder).map_err(changed)?;

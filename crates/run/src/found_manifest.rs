@@ -1,6 +1,6 @@
 //! Which manifest a skill goes by.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use skillsandbox_manifest::{LoadError, Manifest, SkillDoc};
 
@@ -39,10 +39,21 @@ impl FoundManifest {
             Err(error) => Err(error),
         };
         let identity = SkillKey::of(folder, choice)?;
+        // What is installed is compared with what was installed, whoever could write there.
+        let written =
+            if choice.installed.is_some() || choice.is_kept { None } else { writable_by_runs(folder)? };
         if let Some(users) = UserManifests::open()?.find(&identity.name, &identity.source)? {
             check_skill(folder, choice)?;
             let manifest = Manifest::parse_file(&users.path, &users.text)?;
-            let remark = (!is_written_for(&users.digest, &manifest, folder)?).then(|| {
+            let is_changed = !is_written_for(&users.digest, &manifest, folder)?;
+            if let (true, Some(place)) = (is_changed, &written) {
+                let why = format!(
+                    "the skill has changed since it was written, and a run could write {}: look at the skill, then `skillsandbox learn` it again",
+                    place.display()
+                );
+                return Err(Refusal::ForeignManifest { path: users.path, why });
+            }
+            let remark = is_changed.then(|| {
                 format!(
                     "the skill has changed since {} was written: compare with `skillsandbox learn --diff`",
                     users.path.display()
@@ -50,7 +61,16 @@ impl FoundManifest {
             });
             return Ok(Self { manifest, origin: ManifestOrigin::User(users.path), remark });
         }
-        if let Some(manifest) = own? {
+        let own = own?;
+        let remark = match (&own, &written) {
+            (Some(_), Some(place)) => Some(format!(
+                "its {} is not taken, since a run could write {}: it has the safe defaults; `skillsandbox learn` writes one of your own",
+                Manifest::FILE_NAME,
+                place.display()
+            )),
+            (Some(_) | None, _) => None,
+        };
+        if let Some(manifest) = own.filter(|_| written.is_none()) {
             return Ok(Self { manifest, origin: ManifestOrigin::Skill, remark: None });
         }
         check_skill(folder, choice)?;
@@ -59,8 +79,14 @@ impl FoundManifest {
         let manifest = Manifest::safe_defaults(&name, version)
             .or_else(|_| Manifest::safe_defaults(&name, UNKNOWN_VERSION))
             .map_err(|fault| Refusal::Unscanned(fault.to_string()))?;
-        Ok(Self { manifest, origin: ManifestOrigin::Defaults, remark: None })
+        Ok(Self { manifest, origin: ManifestOrigin::Defaults, remark })
     }
+}
+
+/// The place in which a skill's folder lies and that an earlier run could write: nothing in it is the word of the skill's author.
+fn writable_by_runs(folder: &Path) -> Result<Option<PathBuf>, Refusal> {
+    let real = real_path(folder);
+    Ok(written_places::all()?.into_iter().map(|place| place.path).find(|place| real.starts_with(place)))
 }
 
 /// The version of a skill that says none.

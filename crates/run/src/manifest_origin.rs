@@ -65,6 +65,9 @@ pub struct LoadChoice {
     pub path_base: Option<PathBuf>,
     /// What the person adds, and takes away, for this run.
     pub grants: PersonGrants,
+    /// The caller keeps every run from writing to the folder, as a server does with its roots: a manifest in it counts, though an earlier run
+    /// had a grant above it.
+    pub is_kept: bool,
 }
 
 /// An installed skill, as the store knows it.

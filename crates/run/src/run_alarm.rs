@@ -1,9 +1,10 @@
 //! Whether a run looks like an attack, whether anything got out, and what to do: all computed from what was observed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde::Serialize;
+use skillsandbox_manifest::{Destination, DomainPattern, EgressRule};
 use skillsandbox_terms::EndCause;
 use skillsandbox_tracer::{
     AttackClass, AttackSeverity, Classification, Event, EventKind, EventVerdict, FileOperation, Prevention,
@@ -14,6 +15,8 @@ use crate::report::RunExit;
 
 /// Hosts that are told apart, and sockets that are named.
 const MOST_HOSTS: usize = 64;
+/// Most names that are remembered to have been asked for; the broker lets fewer through.
+const MOST_ASKED: usize = 4096;
 /// Hosts that are named in a sentence.
 const MOST_NAMED: usize = 3;
 
@@ -181,6 +184,8 @@ impl fmt::Display for SentData {
 pub(crate) struct SentCounter {
     hosts: BTreeMap<String, u64>,
     elsewhere: u64,
+    /// Names for which somebody's server was asked.
+    asked: BTreeSet<String>,
     /// Why not all of it is known.
     gaps: Vec<String>,
 }
@@ -191,6 +196,14 @@ impl SentCounter {
             EventKind::NetConnect(to) => {
                 if event.verdict == Some(EventVerdict::Unknown) {
                     self.gap("it is not known what became of a connection");
+                }
+                // A name that was let through, or refused for where it leads, was asked for.
+                let is_asked = !matches!(
+                    to.reason.as_deref(),
+                    Some("not_granted" | "looks_like_data" | "too_many_names")
+                );
+                if let Some(name) = to.name.as_ref().filter(|_| is_asked && self.asked.len() < MOST_ASKED) {
+                    self.asked.insert(name.clone());
                 }
                 if to.sent > 0 {
                     let host = target(to);
@@ -238,6 +251,29 @@ impl SentCounter {
         }
     }
 
+    /// The names below a granted `*.` are of the program's choice, and so is what they tell whoever answers for them.
+    fn note_asked(&mut self, egress: &[EgressRule]) {
+        let domains: Vec<&DomainPattern> = egress
+            .iter()
+            .filter_map(|rule| match &rule.to {
+                Destination::Domain(domain) => Some(domain),
+                Destination::Cidr(_) => None,
+            })
+            .collect();
+        let is_chosen = |name: &&String| {
+            let mut granting = domains.iter().filter(|domain| domain.matches(name)).peekable();
+            granting.peek().is_some() && granting.all(|domain| domain.is_wildcard())
+        };
+        let count = self.asked.iter().filter(is_chosen).count();
+        if let Some(one) = self.asked.iter().find(is_chosen).filter(|_| count > 0) {
+            let more = if count > 1 { format!(" and {} more", count - 1) } else { String::new() };
+            let why = format!(
+                "names below a granted `*.` name were asked for ({one}{more}), and whoever answers for them was told"
+            );
+            self.gap(&why);
+        }
+    }
+
     fn gap(&mut self, why: &str) {
         if !self.gaps.iter().any(|known| known == why) {
             self.gaps.push(why.to_owned());
@@ -245,7 +281,13 @@ impl SentCounter {
     }
 
     /// What is known when the run has ended.
-    pub(crate) fn finish(mut self, ended: Option<&RunExit>, found: &[Classification]) -> SentData {
+    pub(crate) fn finish(
+        mut self,
+        ended: Option<&RunExit>,
+        found: &[Classification],
+        egress: &[EgressRule],
+    ) -> SentData {
+        self.note_asked(egress);
         if let Some(ended) = ended {
             if let Some((layer, _)) = ended.waived.first() {
                 self.gap(&format!("it ran without the {layer} layer"));
@@ -276,6 +318,7 @@ impl SentCounter {
 
 #[cfg(test)]
 mod tests {
+    use skillsandbox_manifest::Protocol;
     use skillsandbox_tracer::NetConnection;
 
     use super::*;
@@ -299,7 +342,32 @@ mod tests {
         for event in events {
             counter.observe(event);
         }
-        counter.finish(None, &[])
+        counter.finish(None, &[], &[])
+    }
+
+    /// Names of the program's own choice tell whoever answers for them something, though nothing was sent to a host.
+    #[test]
+    fn names_below_a_granted_wildcard_that_were_asked_for_are_not_nothing() {
+        let rule = |domain: &str| {
+            EgressRule::new(Destination::Domain(domain.parse().unwrap()), vec![443], Protocol::Tcp)
+        };
+        let after = |reason: &str, egress: &[EgressRule]| {
+            let mut counter = SentCounter::default();
+            for name in ["00-4b45594b.evil.test", "01-4b455931.evil.test"] {
+                let mut to = NetConnection::default();
+                (to.name, to.port, to.transport) = (Some(name.into()), 443, "tcp".into());
+                to.reason = Some(reason.to_owned());
+                let event = Event::new(EventKind::NetConnect(to));
+                counter.observe(&event.with_verdict(EventVerdict::Denied, None));
+            }
+            counter.finish(None, &[], egress)
+        };
+        let told = after("special_address", &[rule("*.evil.test")]);
+        assert_eq!(told.answer, SentAnswer::Unknown);
+        assert!(told.to_string().contains("00-4b45594b.evil.test and 1 more"), "{told}");
+        assert_eq!(after("not_granted", &[rule("*.evil.test")]).answer, SentAnswer::Nothing);
+        let exact = [rule("*.evil.test"), rule("00-4b45594b.evil.test"), rule("01-4b455931.evil.test")];
+        assert_eq!(after("special_address", &exact).answer, SentAnswer::Nothing);
     }
 
     #[test]

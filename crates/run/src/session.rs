@@ -224,10 +224,11 @@ impl Session {
             }
             Ok((backend(job.runtime)?, MadeFiles::make(&job)?, job))
         });
-        let mut hints = HintContext::default();
+        let (mut hints, mut egress) = (HintContext::default(), Vec::new());
         let ran = match prepared {
             Ok((backend, made, job)) => {
                 hints = HintContext::of_job(&job);
+                egress.clone_from(&job.egress);
                 if let Some(note) = callers_words(&job, callers) {
                     recorder.record(note);
                 }
@@ -246,7 +247,7 @@ impl Session {
         };
         let found = &ran.recorded.summary.classifications;
         let (denied, sent) = denials.take().finish(found, &hints);
-        let alarm = RunAlarm::of(found, sent.finish(ran.ended.as_ref().ok(), found));
+        let alarm = RunAlarm::of(found, sent.finish(ran.ended.as_ref().ok(), found, &egress));
         let report = RunReport {
             skill: header.skill_name,
             version: header.skill_version,

@@ -260,11 +260,14 @@ fn passes(parameters: &[u8], end: u8) -> bool {
         | b'd'
         | b'e'
         | b'f'
-        | b'g'
         | b'm'
         | b'r'
         | b's'
-        | b'u' => is_plain && !(end == b'r' && parameters.contains(&b':')),
+        | b'u' => {
+            // Not what lies above the screen: that is the user's.
+            let erases_history = end == b'J' && parameters.contains(&b'3');
+            is_plain && !erases_history && !(end == b'r' && parameters.contains(&b':'))
+        }
         b'h' | b'l' => modes(parameters),
         _ => false,
     }
@@ -284,6 +287,13 @@ mod tests {
 
     fn whole(bytes: &[u8]) -> Vec<u8> {
         ScreenFilter::default().push(bytes)
+    }
+
+    #[test]
+    fn what_is_above_the_screen_and_the_tab_stops_are_the_users() {
+        for other in [&b"\x1b[3J"[..], b"\x1b[2;3J", b"\x1b[3g", b"\x1b[g"] {
+            assert_eq!(whole(other), b"", "{:?}", String::from_utf8_lossy(other));
+        }
     }
 
     #[test]

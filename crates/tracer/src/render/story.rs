@@ -186,6 +186,16 @@ impl Traffic {
                     let bytes = traffic.sent.entry(cut(&words::destination(connection))).or_default();
                     *bytes = bytes.saturating_add(connection.sent);
                 }
+                // Somebody's server was asked where the name leads, though nothing was sent there.
+                (EventKind::NetConnect(connection), _)
+                    if connection.name.is_some()
+                        && !matches!(
+                            connection.reason.as_deref(),
+                            Some("not_granted" | "looks_like_data" | "too_many_names")
+                        ) =>
+                {
+                    traffic.names = traffic.names.saturating_add(event.count);
+                }
                 (EventKind::DnsQuery { .. }, Some(EventVerdict::Allowed)) => {
                     traffic.names = traffic.names.saturating_add(event.count);
                 }
