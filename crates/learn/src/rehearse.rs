@@ -1,6 +1,6 @@
 //! Rounds: rehearse, see what was wanted, grant what may be granted, rehearse again, until nothing new is wanted.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs::DirBuilder;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ use crate::raised_limits::{RaisedLimit, raise_limits};
 pub const MOST_ROUNDS: usize = 5;
 /// Most times that limits are raised in one round.
 const MOST_RAISES: usize = 2;
-/// Most grants that are tried without.
+/// Most times that something is tried without.
 const MOST_DOUBTED: usize = 16;
 /// Where the system keeps what is not in every sandbox.
 const OF_SYSTEM: [&str; 4] = ["/etc", "/var", "/run", "/usr"];
@@ -242,14 +242,13 @@ impl Rehearsal {
     ) -> Result<(Vec<FileGrant>, Vec<String>), Refusal> {
         let mut kept: BTreeSet<FileGrant> =
             proposals.files.iter().map(|one| one.grant.clone()).filter(|grant| !self.has(grant)).collect();
-        let doubtful: Vec<FileGrant> =
-            kept.iter().filter(|grant| is_systems(grant.path())).take(MOST_DOUBTED).cloned().collect();
+        let doubtful = doubtful_groups(&kept);
         let variables: Vec<String> =
             self.job.allow_env.iter().filter(|name| self.doubted_variables.contains(name)).cloned().collect();
         if doubtful.is_empty() && variables.is_empty() || self.stop.is_stopped() {
             return Ok((Vec::new(), Vec::new()));
         }
-        observer.doubted(doubtful.len() + variables.len());
+        observer.doubted(doubtful.iter().map(Vec::len).sum::<usize>() + variables.len());
         let whole =
             if kept == state.granted { RunOutcome::of(last) } else { RunOutcome::of(&self.run_once(&kept)?) };
         // Only where something differs has it to be known what differs by itself.
@@ -269,13 +268,24 @@ impl Rehearsal {
             Ok::<bool, Refusal>(steady != all && whole.is_same_but(without, steady, path))
         };
         let mut dropped = Vec::new();
-        for grant in doubtful {
+        let (mut groups, mut rounds) = (doubtful, 0);
+        while let Some(group) = groups.pop() {
+            rounds += 1;
+            if rounds > MOST_DOUBTED {
+                break;
+            }
             let mut fewer = kept.clone();
-            fewer.remove(&grant);
+            fewer.retain(|grant| !group.contains(grant));
             let without = RunOutcome::of(&self.run_once(&fewer)?);
-            if is_same(&without, &kept, grant.path())? {
+            let place = match group.as_slice() {
+                [one] => one.path(),
+                several => several.first().and_then(|one| one.path().parent()).unwrap_or(Path::new(NOWHERE)),
+            };
+            if is_same(&without, &kept, place)? {
                 kept = fewer;
-                dropped.push(grant);
+                dropped.extend(group);
+            } else if group.len() > 1 {
+                groups.extend(group.into_iter().map(|grant| vec![grant]));
             }
         }
         proposals.files.retain(|one| !dropped.contains(&one.grant));
@@ -379,6 +389,15 @@ impl Rehearsal {
         });
         proposals.findings.extend(outside);
     }
+}
+
+/// What is tried without: grants of the system's files, those that lie in one folder together, as caches do.
+fn doubtful_groups(grants: &BTreeSet<FileGrant>) -> Vec<Vec<FileGrant>> {
+    let mut groups: BTreeMap<&Path, Vec<FileGrant>> = BTreeMap::new();
+    for grant in grants.iter().filter(|grant| is_systems(grant.path())) {
+        groups.entry(grant.path().parent().unwrap_or(grant.path())).or_default().push(grant.clone());
+    }
+    groups.into_values().collect()
 }
 
 /// Whether something belongs to the system, and to no person. What others put into its folders for temporary files does not.
