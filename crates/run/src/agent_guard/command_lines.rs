@@ -5,17 +5,24 @@ use std::sync::Arc;
 
 use skillsandbox_command_policy::{
     CommandDecision, CommandDenial, CommandPolicy, CommandPolicyBuilder, CommandRule, Dialect, GlobHandling,
-    OtherTools,
+    OtherTools, expand_ansi_c,
 };
 use skillsandbox_manifest::{GrantBases, Manifest};
 use skillsandbox_path_policy::{AccessKind, PathDecision, PathPolicy};
 
-use super::{CallPolicies, GuardAnswer, GuardError, GuardReason, GuardSettings, ShellHandling, places};
+use super::{
+    CallPolicies, GuardAnswer, GuardError, GuardReason, GuardSettings, ShellHandling, own_program, places,
+};
 
 /// Files that every program may name.
 const HARMLESS_FILES: [&str; 3] = ["/dev/null", "/dev/stdin", "/dev/stdout"];
 /// Most words of a line that are looked at as places. A line with more is asked about.
 const MOST_WORDS: usize = 4096;
+/// Programs that read what they are given and write nothing but their output.
+const READERS: [&str; 16] = [
+    "cat", "cmp", "diff", "du", "egrep", "fgrep", "file", "grep", "head", "ls", "readlink", "realpath",
+    "stat", "tail", "test", "wc",
+];
 
 /// Decides about command lines in one folder.
 pub(super) struct CommandGuard<'a> {
@@ -72,16 +79,53 @@ impl<'a> CommandGuard<'a> {
         Ok(Self { policy, builder, has_list, shell: settings.shell, cwd: &policies.cwd })
     }
 
-    /// What is to be done about a line.
+    /// What is to be done about a line. Its words are those that command-policy reads; a line that it cannot read is searched as a text.
     pub(super) fn judge(&self, line: &str) -> GuardAnswer {
-        let named = judge_places(line, self.cwd);
-        let decided = match self.policy.check(line) {
+        let decision = self.policy.check(line);
+        let words = self.policy.split(line).ok().map(|words| {
+            words.iter().map(|word| word.to_string_lossy().into_owned()).collect::<Vec<String>>()
+        });
+        let decided = match &decision {
             CommandDecision::Allowed => GuardAnswer::Pass,
             CommandDecision::Bypassed => refuse("bypassed", "nothing was checked", "Report this as a bug."),
-            CommandDecision::Denied(denial) if self.runs_the_project(line, &denial) => GuardAnswer::Pass,
-            CommandDecision::Denied(denial) => self.weigh(&denial),
+            CommandDecision::Denied(denial) if self.runs_the_project(line, denial) => GuardAnswer::Pass,
+            CommandDecision::Denied(denial) => self.weigh(denial),
+        };
+        let named = match &words {
+            Some(words) => self.judge_words(words, decision == CommandDecision::Allowed),
+            None => self.judge_text(line),
         };
         named.max(decided)
+    }
+
+    /// What the words of one command mean, and where it may run others the commands in them.
+    fn judge_words(&self, words: &[String], runs_itself_only: bool) -> GuardAnswer {
+        let is_reader = words.first().is_some_and(|program| READERS.contains(&program.as_str()));
+        let whole = words.iter().take(MOST_WORDS).map(|word| places::judge_path(word, self.cwd, !is_reader));
+        let answer = whole.max().unwrap_or(GuardAnswer::Pass);
+        let answer = answer.max(judge_places(words, self.cwd, !is_reader));
+        let answer = answer.max(own_program::judge(words, self.cwd, !runs_itself_only));
+        if runs_itself_only {
+            return answer;
+        }
+        let inner =
+            words.iter().filter(|word| word.contains(char::is_whitespace)).flat_map(|word| commands(word));
+        inner.map(|command| own_program::judge(&command, self.cwd, true)).fold(answer, GuardAnswer::max)
+    }
+
+    /// What a line means that only a shell can take apart.
+    fn judge_text(&self, line: &str) -> GuardAnswer {
+        let text = expand_ansi_c(line);
+        let mut answer = judge_places([&text], self.cwd, true);
+        // Whatever the policy says of shells: what such a quote hides is not seen in a line that cannot be read.
+        if line.contains("$'") {
+            let reason =
+                "the line writes characters as escapes, `$'…'`, where it cannot be told what they become";
+            let hint = "Write the characters themselves, or make one call of each command.";
+            answer = answer.max(GuardAnswer::Ask(GuardReason::new("hidden-text", reason, hint)));
+        }
+        let inner = commands(&text).into_iter();
+        inner.map(|command| own_program::judge(&command, self.cwd, true)).fold(answer, GuardAnswer::max)
     }
 
     /// Whether a line does no more than run the project's own code (`make`, `npm test`), which is what the agent is there for: command-policy
@@ -153,22 +197,38 @@ fn path_rules(
     }
 }
 
-/// What the places mean that a text names, however a shell would take the text apart: credentials, and files that switch guards off.
-pub(super) fn judge_places(text: &str, cwd: &Path) -> GuardAnswer {
-    // A shell joins what stands in quotes and behind backslashes to what stands beside it.
-    let plain: String =
-        text.replace("\\\n", "").chars().filter(|c| !matches!(c, '\'' | '"' | '\\')).collect();
+/// A text as a shell joins it: what stands in quotes and behind backslashes to what stands beside it.
+fn unquoted(text: &str) -> String {
+    text.replace("\\\n", "").chars().filter(|c| !matches!(c, '\'' | '"' | '\\')).collect()
+}
+
+/// The words of the commands in a text, as far as they can be told without a shell.
+fn commands(text: &str) -> Vec<Vec<String>> {
+    let plain = unquoted(text);
+    let parts = plain.split(|c: char| ";|&()`\n".contains(c));
+    parts.map(|part| part.split_whitespace().map(str::to_owned).collect()).collect()
+}
+
+/// What the places mean that texts name, however a shell would take them apart: credentials, and files that switch guards off.
+pub(super) fn judge_places<T: AsRef<str>>(
+    texts: impl IntoIterator<Item = T>,
+    cwd: &Path,
+    writes: bool,
+) -> GuardAnswer {
     let is_end = |c: char| c.is_whitespace() || ";|&()<>{}`,=:@$[]".contains(c);
-    let mut words = plain.split(is_end).filter(|word| !word.is_empty());
-    let judged = words.by_ref().take(MOST_WORDS).map(|word| places::judge_path(word, cwd, true));
-    let answer = judged.max().unwrap_or(GuardAnswer::Pass);
-    if words.next().is_some() {
-        let reason = GuardReason::new(
-            "too-long",
-            "the command has more words than are looked at",
-            "Put it into a script.",
-        );
-        return answer.max(GuardAnswer::Ask(reason));
+    let mut answer = GuardAnswer::Pass;
+    let mut count = 0;
+    for text in texts {
+        let plain = unquoted(text.as_ref());
+        for word in plain.split(is_end).filter(|word| !word.is_empty()) {
+            count += 1;
+            if count > MOST_WORDS {
+                let reason = "the command has more words than are looked at";
+                let ask = GuardAnswer::Ask(GuardReason::new("too-long", reason, "Put it into a script."));
+                return answer.max(ask);
+            }
+            answer = answer.max(places::judge_path(word, cwd, writes));
+        }
     }
     answer
 }

@@ -18,6 +18,7 @@
 
 mod command_lines;
 mod hosts;
+mod own_program;
 mod places;
 
 use std::path::{Path, PathBuf};
@@ -227,7 +228,7 @@ impl AgentGuard {
             Some(ToolKind::FetchNamed(key)) => self.judge_fetch(call, key, HostGuard::judge_text),
             Some(ToolKind::Search) => self.hosts.judge_search(),
             Some(ToolKind::File) => Self::judge_files(call.tool, call, &policies),
-            None => self.judge_unknown(call, &policies),
+            None => self.judge_unknown(call, &policies)?,
         };
         if answer == GuardAnswer::Pass && self.settings.approve.iter().any(|tool| tool == call.tool) {
             answer = GuardAnswer::Approve;
@@ -361,18 +362,28 @@ impl AgentGuard {
     }
 
     /// A tool of an MCP server, or one that is newer than the product's table.
-    fn judge_unknown(&self, call: &AgentCall<'_>, policies: &CallPolicies) -> GuardAnswer {
+    fn judge_unknown(
+        &self,
+        call: &AgentCall<'_>,
+        policies: &CallPolicies,
+    ) -> Result<GuardAnswer, GuardError> {
         // Under a server's name nothing is believed to be exempt.
         let name = if call.tool.starts_with("mcp__") {
             call.tool.to_owned()
         } else {
             format!("mcp__agent__{}", call.tool)
         };
-        let files = Self::judge_files(&name, call, policies);
-        let commands =
-            places::command_texts(call.input).map(|text| command_lines::judge_places(text, &policies.cwd));
+        let mut answer = Self::judge_files(&name, call, policies);
+        let lines = places::command_lines(call.input);
+        if !lines.is_empty() {
+            let guard = CommandGuard::new(&self.settings, &self.ceiling, policies, self.hosts.places())?;
+            // The folder that it runs in may be any argument; relative names start there.
+            let folders = places::judge_input(&name, call.input, &policies.cwd, true);
+            answer = lines.iter().map(|line| guard.judge(line)).fold(answer.max(folders), GuardAnswer::max);
+        }
+        let code = command_lines::judge_places(places::code_texts(call.input), &policies.cwd, true);
         let addresses = hosts::addresses(call.input).map(|address| self.hosts.judge_address(address));
-        commands.chain(addresses).fold(files, GuardAnswer::max)
+        Ok(addresses.fold(answer.max(code), GuardAnswer::max))
     }
 }
 
