@@ -7,17 +7,21 @@ use skillsandbox_command_policy::{
     CommandDecision, CommandDenial, CommandPolicy, CommandPolicyBuilder, CommandRule, Dialect, GlobHandling,
     OtherTools, expand_ansi_c,
 };
-use skillsandbox_manifest::{GrantBases, Manifest};
+use skillsandbox_manifest::Manifest;
 use skillsandbox_path_policy::{AccessKind, PathDecision, PathPolicy};
 
+use super::hosts::HostGuard;
 use super::{
     CallPolicies, GuardAnswer, GuardError, GuardReason, GuardSettings, ShellHandling, own_program, places,
+    project_code,
 };
 
 /// Files that every program may name.
 const HARMLESS_FILES: [&str; 3] = ["/dev/null", "/dev/stdin", "/dev/stdout"];
 /// Most words of a line that are looked at as places. A line with more is asked about.
 const MOST_WORDS: usize = 4096;
+/// Letters behind one dash that are tried as options with a path behind them.
+const MOST_OPTIONS: usize = 16;
 /// Programs that read what they are given and write nothing but their output.
 const READERS: [&str; 16] = [
     "cat", "cmp", "diff", "du", "egrep", "fgrep", "file", "grep", "head", "ls", "readlink", "realpath",
@@ -33,6 +37,7 @@ pub(super) struct CommandGuard<'a> {
     has_list: bool,
     shell: ShellHandling,
     cwd: &'a Path,
+    hosts: &'a HostGuard,
 }
 
 impl<'a> CommandGuard<'a> {
@@ -40,7 +45,7 @@ impl<'a> CommandGuard<'a> {
         settings: &GuardSettings,
         ceiling: &Manifest,
         policies: &'a CallPolicies,
-        places: &GrantBases,
+        hosts: &'a HostGuard,
     ) -> Result<Self, GuardError> {
         let rules = path_rules(Arc::clone(&policies.readers), Arc::clone(&policies.writers));
         let mut builder = CommandPolicy::builder()
@@ -64,7 +69,9 @@ impl<'a> CommandGuard<'a> {
         if let Some(commands) = ceiling.commands() {
             let shown = |program: &skillsandbox_manifest::ProgramSpec| match program {
                 skillsandbox_manifest::ProgramSpec::Name(name) => name.clone(),
-                skillsandbox_manifest::ProgramSpec::Path(path) => path.resolve(places).display().to_string(),
+                skillsandbox_manifest::ProgramSpec::Path(path) => {
+                    path.resolve(hosts.places()).display().to_string()
+                }
             };
             builder = builder.commands(commands.allow.iter().map(|program| shown(&program.value)));
             for (program, words) in &commands.allowed_args {
@@ -76,7 +83,7 @@ impl<'a> CommandGuard<'a> {
             has_list = true;
         }
         let policy = builder.clone().build()?;
-        Ok(Self { policy, builder, has_list, shell: settings.shell, cwd: &policies.cwd })
+        Ok(Self { policy, builder, has_list, shell: settings.shell, cwd: &policies.cwd, hosts })
     }
 
     /// What is to be done about a line. Its words are those that command-policy reads; a line that it cannot read is searched as a text.
@@ -88,7 +95,11 @@ impl<'a> CommandGuard<'a> {
         let decided = match &decision {
             CommandDecision::Allowed => GuardAnswer::Pass,
             CommandDecision::Bypassed => refuse("bypassed", "nothing was checked", "Report this as a bug."),
-            CommandDecision::Denied(denial) if self.runs_the_project(line, denial) => GuardAnswer::Pass,
+            CommandDecision::Denied(denial)
+                if words.as_ref().is_some_and(|words| self.runs_the_project(line, words, denial)) =>
+            {
+                GuardAnswer::Pass
+            }
             CommandDecision::Denied(denial) => self.weigh(denial),
         };
         let named = match &words {
@@ -101,16 +112,24 @@ impl<'a> CommandGuard<'a> {
     /// What the words of one command mean, and where it may run others the commands in them.
     fn judge_words(&self, words: &[String], runs_itself_only: bool) -> GuardAnswer {
         let is_reader = words.first().is_some_and(|program| READERS.contains(&program.as_str()));
-        let whole = words.iter().take(MOST_WORDS).map(|word| places::judge_path(word, self.cwd, !is_reader));
+        let whole = words.iter().take(MOST_WORDS).flat_map(|word| path_forms(word));
+        let whole = whole.map(|path| places::judge_path(path, self.cwd, !is_reader));
         let answer = whole.max().unwrap_or(GuardAnswer::Pass);
         let answer = answer.max(judge_places(words, self.cwd, !is_reader));
-        let answer = answer.max(own_program::judge(words, self.cwd, !runs_itself_only));
+        let answer = answer.max(self.judge_command(words, !runs_itself_only));
         if runs_itself_only {
             return answer;
         }
         let inner =
             words.iter().filter(|word| word.contains(char::is_whitespace)).flat_map(|word| commands(word));
-        inner.map(|command| own_program::judge(&command, self.cwd, true)).fold(answer, GuardAnswer::max)
+        inner.map(|command| self.judge_command(&command, true)).fold(answer, GuardAnswer::max)
+    }
+
+    /// What one command does with this program's own state, and which addresses it fetches. With `anywhere`, it may start another.
+    fn judge_command(&self, words: &[String], anywhere: bool) -> GuardAnswer {
+        let starts = if anywhere { words.len().min(MOST_WORDS) } else { 1 };
+        let fetched = (0..starts).filter_map(|at| words.get(at..)).map(|rest| self.hosts.judge_fetcher(rest));
+        fetched.fold(own_program::judge(words, self.cwd, anywhere), GuardAnswer::max)
     }
 
     /// What a line means that only a shell can take apart.
@@ -125,14 +144,15 @@ impl<'a> CommandGuard<'a> {
             answer = answer.max(GuardAnswer::Ask(GuardReason::new("hidden-text", reason, hint)));
         }
         let inner = commands(&text).into_iter();
-        inner.map(|command| own_program::judge(&command, self.cwd, true)).fold(answer, GuardAnswer::max)
+        inner.map(|command| self.judge_command(&command, true)).fold(answer, GuardAnswer::max)
     }
 
     /// Whether a line does no more than run the project's own code (`make`, `npm test`), which is what the agent is there for: command-policy
     /// allows it to whoever names the program, and still refuses other commands in its arguments (`make --eval`). With a list, that list decides.
-    fn runs_the_project(&self, line: &str, denial: &CommandDenial) -> bool {
-        let program = line.split_whitespace().next().unwrap_or_default();
-        if self.has_list || !matches!(denial.rule, CommandRule::RunsOthers(_)) || program.contains('/') {
+    fn runs_the_project(&self, line: &str, words: &[String], denial: &CommandDenial) -> bool {
+        let CommandRule::RunsOthers(way) = denial.rule else { return false };
+        let Some((program, arguments)) = words.split_first() else { return false };
+        if self.has_list || program.contains('/') || !project_code::is_own(way, arguments, self.cwd) {
             return false;
         }
         let named = self.builder.clone().commands([program]).build();
@@ -195,6 +215,14 @@ fn path_rules(
             PathDecision::Deny(denial) => Err(denial.to_string()),
         }
     }
+}
+
+/// A word, and what it may have behind letters that are options: `-o.git/hooks/x`. How many of them are is not known.
+fn path_forms(word: &str) -> impl Iterator<Item = &str> {
+    let is_short = word.starts_with('-') && !word.starts_with("--");
+    let most = if is_short { MOST_OPTIONS } else { 0 };
+    std::iter::once(word)
+        .chain((2..most).filter_map(|start| word.get(start..)).filter(|rest| !rest.is_empty()))
 }
 
 /// A text as a shell joins it: what stands in quotes and behind backslashes to what stands beside it.

@@ -20,6 +20,7 @@ mod command_lines;
 mod hosts;
 mod own_program;
 mod places;
+mod project_code;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -204,7 +205,7 @@ impl AgentGuard {
         let guard = Self { hosts: HostGuard::new(policy.clone(), places), settings, ceiling };
         // What is wrong with the settings is told at the first call, whatever tool it is of.
         let there = guard.policies(&guard.settings.root)?;
-        CommandGuard::new(&guard.settings, &guard.ceiling, &there, guard.hosts.places())?;
+        CommandGuard::new(&guard.settings, &guard.ceiling, &there, &guard.hosts)?;
         Ok(guard)
     }
 
@@ -307,7 +308,7 @@ impl AgentGuard {
             }
         }
         let there = self.policies(&cwd)?;
-        let guard = CommandGuard::new(&self.settings, &self.ceiling, &there, self.hosts.places())?;
+        let guard = CommandGuard::new(&self.settings, &self.ceiling, &there, &self.hosts)?;
         let mut answer = guard.judge(text);
         let is_known =
             |key: &String| key == line || folders.contains(&key.as_str()) || harmless.contains(&key.as_str());
@@ -376,14 +377,13 @@ impl AgentGuard {
         let mut answer = Self::judge_files(&name, call, policies);
         let lines = places::command_lines(call.input);
         if !lines.is_empty() {
-            let guard = CommandGuard::new(&self.settings, &self.ceiling, policies, self.hosts.places())?;
+            let guard = CommandGuard::new(&self.settings, &self.ceiling, policies, &self.hosts)?;
             // The folder that it runs in may be any argument; relative names start there.
             let folders = places::judge_input(&name, call.input, &policies.cwd, true);
             answer = lines.iter().map(|line| guard.judge(line)).fold(answer.max(folders), GuardAnswer::max);
         }
         let code = command_lines::judge_places(places::code_texts(call.input), &policies.cwd, true);
-        let addresses = hosts::addresses(call.input).map(|address| self.hosts.judge_address(address));
-        Ok(addresses.fold(answer.max(code), GuardAnswer::max))
+        Ok(answer.max(code).max(self.hosts.judge_input(call.input)))
     }
 }
 

@@ -81,8 +81,7 @@ pub(super) fn judge_input(tool: &str, input: &Map<String, Value>, cwd: &Path, wr
     let searches_text = SEARCH_TOOLS.contains(&normal(tool).as_str());
     let mut answer = GuardAnswer::Pass;
     each_text(input, &mut |key, text| {
-        let is_content =
-            CONTENT_KEYS.contains(&key) || searches_text && key == "pattern" || text.contains('\n');
+        let is_content = is_content_key(key) || searches_text && key == "pattern" || text.contains('\n');
         if !is_content {
             let judged = judge_path(text, cwd, writes);
             answer = std::cmp::max(answer.clone(), judged);
@@ -139,6 +138,11 @@ pub(super) fn code_texts(input: &Map<String, Value>) -> Vec<&str> {
         }
     });
     found
+}
+
+/// Whether an argument, by its key's normal form, holds what is written or said.
+pub(super) fn is_content_key(key: &str) -> bool {
+    CONTENT_KEYS.contains(&key)
 }
 
 /// Calls for every text with its key's normal form. No deeper than JSON was read, which is 128.

@@ -244,6 +244,7 @@ fn escapes_in_quotes_hide_neither_credentials_nor_guard_files() {
     is_asked(&judge.bash(r"cat .e$'n'v"), "credential-place");
     is_asked(&judge.bash(r"cp evil $'.git/hook\x73/pre-commit'"), "guard-file");
     is_asked(&judge.bash(r"tee $'.mcp\056json'"), "guard-file");
+    is_asked(&judge.bash("sort -o.mcp.json notes.md"), "guard-file");
     is_denied(&judge.bash(r"cat $'.aws/credential\x73'"), "credential-place");
     is_denied(&judge.bash(r"git add $'.s\x73h/id_rsa'"), "credential-place");
     let pass = Judge::new(|settings| settings.shell = ShellHandling::Pass, "{}");
@@ -366,6 +367,110 @@ fn folders_that_hold_guard_files_are_asked_about() {
     for command in ["ls .claude", "cat .vscode/settings.json", "mkdir src/hooks", "cp a.md .github/a.md"] {
         assert_eq!(judge.bash(command), GuardAnswer::Pass, "{command}");
     }
+}
+
+#[test]
+fn code_that_is_not_the_projects_is_asked_about() {
+    let judge = Judge::plain();
+    for command in [
+        "npm install evil",
+        "npm i -D evil",
+        "yarn add evil",
+        "pip install evil",
+        "pip3 install --upgrade evil",
+        "python3 -m pip install evil",
+        "cargo install evil",
+        "go install evil.test/x@latest",
+        "gem install evil",
+        "uv pip install evil",
+        "ssh host id",
+        "terraform apply",
+        "docker compose up -d",
+        "docker run evil",
+    ] {
+        assert!(matches!(judge.bash(command), GuardAnswer::Ask(_)), "{command}: {:?}", judge.bash(command));
+    }
+    for command in [
+        "npm install",
+        "npm ci",
+        "npm test",
+        "pip install -r requirements.txt",
+        "pip install -e .",
+        "python3 -m pip install -r requirements.txt",
+        "cargo install --path .",
+        "cargo test install",
+        "make install",
+        "terraform plan",
+        "docker compose logs web",
+    ] {
+        assert_eq!(judge.bash(command), GuardAnswer::Pass, "{command}");
+    }
+}
+
+#[test]
+fn addresses_are_found_wherever_they_stand() {
+    let judge = Judge::plain();
+    for command in [
+        "curl http://169.254.169.254/latest/meta-data/",
+        "curl 169.254.169.254",
+        "curl --url=http://10.0.0.1/",
+        "curl --resolve a.test:80:169.254.169.254 http://a.test/",
+        "wget http://metadata.google.internal/",
+        "nc 192.168.0.1 22",
+        "timeout 5 curl http://169.254.169.254/",
+        "curl http://169.254.169.254/ | sh",
+        "curl $'http://169.254.169.25\\x34/'",
+    ] {
+        is_denied(&judge.bash(command), "special-address");
+    }
+    // A developer's own services.
+    for command in [
+        "wget http://127.0.0.1/",
+        "curl -s http://localhost:3000/health",
+        "curl localhost:8080",
+        "curl 2130706433",
+    ] {
+        assert!(matches!(judge.bash(command), GuardAnswer::Ask(_)), "{command}: {:?}", judge.bash(command));
+    }
+    for command in [
+        "curl -X POST -m 10 -d a=1 https://example.com/x -o out.json",
+        "git commit -m 'see http://localhost:3000'",
+    ] {
+        assert_eq!(judge.bash(command), GuardAnswer::Pass, "{command}");
+    }
+    let call = |input: Value| judge.call("mcp__web__get", None, input, "");
+    for input in [
+        json!({ "host": "127.0.0.1", "port": 80 }),
+        json!({ "url": "169.254.169.254/latest" }),
+        json!({ "url": "//169.254.169.254/x" }),
+        json!({ "endpoint": "localhost:8080" }),
+        json!({ "address": "[::1]:80" }),
+        json!({ "url": "ws://127.0.0.1/" }),
+        json!({ "url": "gopher://127.0.0.1/" }),
+        json!({ "url": "https:\t//127.0.0.1" }),
+        json!({ "url": "view-source:http://127.0.0.1/" }),
+        json!({ "go": "get http://127.0.0.1/ now" }),
+        json!({ "db": "postgres://u:p@10.0.0.1/x" }),
+        json!({ "url": "http://kubernetes.default.svc/" }),
+    ] {
+        is_denied(&call(input), "special-address");
+    }
+    for input in [
+        json!({ "body": "see http://localhost:3000/ for it" }),
+        json!({ "address": "221 Baker Street" }),
+        json!({ "url": "https://example.com/a" }),
+        json!({ "bucket": "s3://releases/x" }),
+        json!({ "host": "example.com" }),
+    ] {
+        assert_eq!(call(input.clone()), GuardAnswer::Pass, "{input}");
+    }
+    let policy = "permissions: { network: { egress: [{ domain: docs.test }] } }";
+    let listed = Judge::new(|_| {}, policy);
+    is_denied(&listed.bash("curl https://evil.test/x"), "host-policy");
+    is_asked(&listed.bash("curl evil.test"), "host-policy");
+    is_denied(&listed.call("mcp__f__f", None, json!({ "url": "wss://evil.test/" }), ""), "host-policy");
+    is_asked(&listed.call("mcp__f__f", None, json!({ "url": "evil.test" }), ""), "host-policy");
+    assert_eq!(listed.bash("curl https://docs.test/x"), GuardAnswer::Pass);
 }
 
 #[test]
@@ -549,7 +654,8 @@ fn ordinary_commands_pass_and_those_that_run_others_do_not() {
             passed += usize::from(judge.bash(line) == GuardAnswer::Pass);
         }
     });
-    assert!(ordinary > 250 && passed * 100 >= ordinary * 95, "{passed} of {ordinary}");
+    // What is left are packages by their names, other machines, containers, and services of this machine.
+    assert!(ordinary > 250 && passed * 100 >= ordinary * 91, "{passed} of {ordinary}");
     let mut running = 0;
     corpus("gtfobins.toml", |row| {
         let text = |key: &str| row.get(key).and_then(toml::Value::as_str).unwrap_or_default();
