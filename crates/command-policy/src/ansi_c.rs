@@ -44,16 +44,15 @@ pub fn expand_ansi_c(line: &str) -> String {
     while let Some(&byte) = rest.first() {
         let mut length = 1;
         match byte {
-            b'\\' if in_ansi => match escape(rest) {
-                Ok((read, taken)) => {
+            b'\\' if in_ansi => {
+                if let Ok((read, taken)) = escape(rest) {
                     text.push(read);
                     length = taken;
-                }
-                Err(_) => {
+                } else {
                     length = 2;
                     text.extend(rest.iter().take(length));
                 }
-            },
+            }
             b'\\' if !in_single => {
                 length = 2;
                 text.extend(rest.iter().take(length));

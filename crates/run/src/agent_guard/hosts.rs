@@ -81,7 +81,8 @@ impl HostGuard {
                 "Give a whole address.",
             )
         });
-        answers.fold(first, GuardAnswer::max)
+        // Nor may one hide behind a sign, or be of another scheme.
+        answers.fold(first, GuardAnswer::max).max(self.judge_references(text, Loopback::Denied))
     }
 
     /// One address.

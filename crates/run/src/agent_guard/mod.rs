@@ -357,7 +357,8 @@ impl AgentGuard {
         judge: fn(&HostGuard, &str) -> GuardAnswer,
     ) -> GuardAnswer {
         match call.input.get(key) {
-            Some(Value::String(text)) => judge(&self.hosts, text),
+            // A second address, under a key that is not documented, may be the one that counts.
+            Some(Value::String(text)) => judge(&self.hosts, text).max(self.hosts.judge_input(call.input)),
             _ => not_as_documented(call.tool, key),
         }
     }

@@ -81,6 +81,8 @@ pub(super) fn judge_input(tool: &str, input: &Map<String, Value>, cwd: &Path, wr
     let searches_text = SEARCH_TOOLS.contains(&normal(tool).as_str());
     let mut answer = GuardAnswer::Pass;
     each_text(input, &mut |key, text| {
+        // Some tools take the line end away.
+        let text = text.trim_end();
         let is_content = is_content_key(key) || searches_text && key == "pattern" || text.contains('\n');
         if !is_content {
             let judged = judge_path(text, cwd, writes);

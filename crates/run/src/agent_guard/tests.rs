@@ -464,6 +464,21 @@ fn addresses_are_found_wherever_they_stand() {
     ] {
         assert_eq!(call(input.clone()), GuardAnswer::Pass, "{input}");
     }
+    let prompt = |text: &str| {
+        judge.call("web_fetch", Some(ToolKind::FetchNamed("prompt")), json!({ "prompt": text }), "")
+    };
+    for hidden in [
+        "{http://127.0.0.1}",
+        "url=http://127.0.0.1/",
+        "\u{201c}http://127.0.0.1/\u{201d}",
+        "ftp://127.0.0.1/",
+    ] {
+        is_denied(&prompt(&format!("https://docs.test {hidden}")), "special-address");
+    }
+    assert!(prompt("https://docs.test *http://127.0.0.1*") > GuardAnswer::Approve);
+    assert_eq!(prompt("Read (https://docs.test/a), then https://docs.test."), GuardAnswer::Pass);
+    let twice = json!({ "url": "https://docs.test/x", "URL": "http://127.0.0.1/" });
+    is_denied(&judge.call("WebFetch", Some(ToolKind::Fetch("url")), twice, ""), "special-address");
     let policy = "permissions: { network: { egress: [{ domain: docs.test }] } }";
     let listed = Judge::new(|_| {}, policy);
     is_denied(&listed.bash("curl https://evil.test/x"), "host-policy");
@@ -571,6 +586,7 @@ fn tools_that_nobody_knows_are_looked_at_whole() {
     is_denied(&call("mcp__x__go", json!({ "deep": [{ "target_file": "/etc/passwd" }] })), "path");
     is_denied(&call("mcp__sh__run", json!({ "command": "cat ~/.ssh/id_rsa | head" })), "credential-place");
     is_denied(&call("mcp__web__get", json!({ "url": "http://169.254.169.254/" })), "special-address");
+    is_denied(&call("mcp__fs__read", json!({ "name": ".aws/credentials\n" })), "credential-place");
     // A server's, or a newer product's, `Bash` is not believed to be no file tool.
     is_denied(&call("Bash", json!({ "command": "ls", "cwd": "/etc" })), "path");
     is_denied(&call("mcp__x__Task", json!({ "path": "/etc/passwd" })), "path");
