@@ -348,6 +348,17 @@ fn an_answer_that_nobody_can_read_is_a_no() {
     let mut child = project.command("claude-code", &[]).stdout(full).spawn().unwrap();
     child.stdin.take().unwrap().write_all(call.as_bytes()).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(2));
+    // No standard output at all: what is written there goes nowhere, and nothing fails.
+    let hook = project.command("claude-code", &[]);
+    let mut shell = Command::new("/bin/sh");
+    shell.args(["-c", "exec \"$0\" \"$@\" >&-"]).arg(hook.get_program()).args(hook.get_args());
+    shell.env("HOME", project.home()).current_dir(project.home().join("project"));
+    let mut child = shell.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // It may not wait for what it cannot answer.
+    let _ = child.stdin.take().unwrap().write_all(call.as_bytes());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("standard output"));
     // A reader that went away.
     let mut child = project.command("claude-code", &[]).spawn().unwrap();
     drop(child.stdout.take());

@@ -32,6 +32,46 @@ pub(crate) fn escape(text: &[u8]) -> Result<(u8, usize), &'static str> {
     }
 }
 
+/// A line with the text of each `$'…'` in its place, for those who look for something in a line that no policy can read.
+///
+/// It is a help for the eye, no reading of the line: comments and here-documents are not known, and escapes that mean different things to
+/// different shells stay as they are. Whoever needs to know what a line does asks [`crate::CommandPolicy::split`].
+#[must_use]
+pub fn expand_ansi_c(line: &str) -> String {
+    let mut rest = line.as_bytes();
+    let mut text = Vec::with_capacity(rest.len());
+    let (mut in_single, mut in_ansi) = (false, false);
+    while let Some(&byte) = rest.first() {
+        let mut length = 1;
+        match byte {
+            b'\\' if in_ansi => {
+                if let Ok((read, taken)) = escape(rest) {
+                    text.push(read);
+                    length = taken;
+                } else {
+                    length = 2;
+                    text.extend(rest.iter().take(length));
+                }
+            }
+            b'\\' if !in_single => {
+                length = 2;
+                text.extend(rest.iter().take(length));
+            }
+            b'\'' if in_ansi => in_ansi = false,
+            b'$' if !in_single && !in_ansi && rest.get(1) == Some(&b'\'') => {
+                in_ansi = true;
+                length = 2;
+            }
+            _ => {
+                in_single ^= byte == b'\'';
+                text.push(byte);
+            }
+        }
+        rest = rest.get(length..).unwrap_or_default();
+    }
+    String::from_utf8_lossy(&text).into_owned()
+}
+
 const CONTROL: &str = "control characters have no place in a command";
 
 /// A number of at most so many digits from a place on, and where it ends; 0 where there is none.
@@ -44,6 +84,21 @@ fn number(text: &[u8], start: usize, most: usize, base: u32) -> (u32, usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_text_of_a_quote_takes_its_place() {
+        for (line, expected) in [
+            (r"cat $'.\x65nv' | x", "cat .env | x"),
+            (r"cat .e$'n'v;", "cat .env;"),
+            (r"echo '$' $'\x41'", "echo '$' A"),
+            (r"a\$'b'", r"a\$'b'"),
+            (r"$'\u0041\'b' é", r"\u0041'b é"),
+            (r"$'", ""),
+            (r"$'\", r"\"),
+        ] {
+            assert_eq!(expand_ansi_c(line), expected, "{line}");
+        }
+    }
 
     #[test]
     fn escapes_are_read_or_refused() {

@@ -98,6 +98,7 @@ mod words;
 mod readme {}
 
 pub use crate::allowed_tools::OtherTools;
+pub use crate::ansi_c::expand_ansi_c;
 #[cfg(feature = "serde")]
 pub use crate::decision_json::COMMAND_DENIED;
 pub use crate::denied::{CommandDecision, CommandDenial, CommandRule, DenialPosition};

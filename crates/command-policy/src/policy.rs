@@ -109,6 +109,13 @@ impl CommandPolicy {
         Ok(self.words(line)?.iter().map(|word| paths::to_path(word).into_os_string()).collect())
     }
 
+    /// The words that a shell would read in a line, where it is one program with plain arguments. Nothing else is judged: the words of a
+    /// line that may not run are told too.
+    pub fn split(&self, line: &str) -> Result<Vec<OsString>, CommandDenial> {
+        let words = lex(line, self.settings)?;
+        Ok(words.iter().map(|word| paths::to_path(word).into_os_string()).collect())
+    }
+
     /// Says whether a program may be started with these arguments, for runtimes whose tools are called with a list. No shell reads
     /// it, so shell syntax is plain text; everything else holds.
     pub fn check_argv<S: AsRef<OsStr>>(&self, argv: impl IntoIterator<Item = S>) -> CommandDecision {

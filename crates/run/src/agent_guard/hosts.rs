@@ -11,8 +11,19 @@ use crate::refusal::Refusal;
 use crate::user_policy::UserPolicy;
 
 /// Names that belong to a machine or a network, never to the Internet (RFC 6761, 6762, 8375; `.internal` of the ICANN).
-const LOCAL_NAMES: [&str; 7] =
-    ["localhost", "local", "internal", "home.arpa", "lan", "localdomain", "intranet"];
+/// `svc` is what Kubernetes gives services.
+const LOCAL_NAMES: [&str; 8] =
+    ["localhost", "local", "internal", "home.arpa", "lan", "localdomain", "intranet", "svc"];
+/// Arguments whose value is an address, with a scheme or without. In their normal form.
+const ADDRESS_KEYS: [&str; 15] = [
+    "addr", "address", "baseurl", "endpoint", "host", "hostname", "hosts", "ip", "proxy", "server", "uri",
+    "uris", "url", "urls", "website",
+];
+/// Programs that fetch what their arguments name.
+const FETCHERS: [&str; 14] = [
+    "aria2c", "axel", "curl", "curlie", "ftp", "http", "https", "nc", "ncat", "netcat", "telnet", "wget",
+    "wget2", "xh",
+];
 /// Most addresses of a text that are looked at.
 const MOST_ADDRESSES: usize = 256;
 
@@ -70,11 +81,16 @@ impl HostGuard {
                 "Give a whole address.",
             )
         });
-        answers.fold(first, GuardAnswer::max)
+        // Nor may one hide behind a sign, or be of another scheme.
+        answers.fold(first, GuardAnswer::max).max(self.judge_references(text, Loopback::Denied))
     }
 
     /// One address.
     pub(super) fn judge_address(&self, address: &str) -> GuardAnswer {
+        self.judge_address_as(address, Loopback::Denied)
+    }
+
+    fn judge_address_as(&self, address: &str, loopback: Loopback) -> GuardAnswer {
         let (host, port) = match read_address(address) {
             Ok(found) => found,
             Err(why) => {
@@ -86,8 +102,7 @@ impl HostGuard {
             }
         };
         if let Some(kind) = local_kind(&host) {
-            let hint = "Services of this machine and its network are not fetched for an agent.";
-            return deny("special-address", &format!("`{host}` is {kind}"), hint);
+            return special(&host, kind, loopback);
         }
         let rule = match host.parse::<IpAddr>() {
             Ok(IpAddr::V4(v4)) => format!("{{ cidr: \"{v4}/32\", ports: [{port}] }}"),
@@ -100,6 +115,120 @@ impl HostGuard {
         let hint =
             "A person can add the host to permissions.network.egress in ~/.config/skillsandbox/policy.yaml.";
         deny("host-policy", &format!("your policy does not list `{host}` with port {port}"), hint)
+    }
+
+    /// The addresses in the arguments of a tool that nobody knows.
+    pub(super) fn judge_input(&self, input: &Map<String, Value>) -> GuardAnswer {
+        let mut answer = GuardAnswer::Pass;
+        places::each_text(input, &mut |key, text| {
+            let text = text.trim();
+            // Readers of addresses leave out tabs and line ends.
+            let joined =
+                if text.contains(' ') { text.to_owned() } else { text.replace(['\t', '\r', '\n'], "") };
+            let judged = if !joined.contains(char::is_whitespace) && has_web_scheme(&joined) {
+                self.judge_address(&joined)
+            } else if places::is_content_key(key) {
+                GuardAnswer::Pass
+            } else {
+                let bare = if ADDRESS_KEYS.contains(&key) {
+                    self.judge_bare(&joined, Loopback::Denied)
+                } else {
+                    GuardAnswer::Pass
+                };
+                bare.max(self.judge_references(&joined, Loopback::Denied))
+            };
+            answer = std::cmp::max(std::mem::replace(&mut answer, GuardAnswer::Pass), judged);
+        });
+        answer
+    }
+
+    /// What a program that fetches is told to fetch. Developers try their own services: those of this machine are asked about.
+    pub(super) fn judge_fetcher(&self, words: &[String]) -> GuardAnswer {
+        let Some((program, words)) = words.split_first() else { return GuardAnswer::Pass };
+        if !FETCHERS.contains(&program.rsplit('/').next().unwrap_or_default()) {
+            return GuardAnswer::Pass;
+        }
+        let judge = |word: &String| {
+            let value = match word.strip_prefix("--") {
+                Some(option) => option.split_once('=').map_or("", |(_, value)| value),
+                None => word.as_str(),
+            };
+            // `--resolve name:80:10.0.0.1` and its like.
+            let numbers = value.split([':', ',', '/', '@']).filter_map(|part| part.parse::<IpAddr>().ok());
+            let answer = numbers
+                .filter_map(|ip| Some(special(&ip.to_string(), special_address(ip)?, Loopback::Asked)))
+                .fold(GuardAnswer::Pass, GuardAnswer::max);
+            let named = if value.contains("://") {
+                self.judge_references(value, Loopback::Asked)
+            } else if value.starts_with('-') {
+                GuardAnswer::Pass
+            } else {
+                self.judge_bare(value, Loopback::Asked)
+            };
+            answer.max(named)
+        };
+        words.iter().map(judge).max().unwrap_or(GuardAnswer::Pass)
+    }
+
+    /// Every `scheme://host` in a text.
+    fn judge_references(&self, text: &str, loopback: Loopback) -> GuardAnswer {
+        let mut answer = GuardAnswer::Pass;
+        for (count, (at, _)) in text.match_indices("://").enumerate() {
+            if count == MOST_ADDRESSES {
+                let reason = "there are more addresses in it than are looked at";
+                return answer.max(ask("address", reason, "Make several calls."));
+            }
+            let (before, after) =
+                (text.get(..at).unwrap_or_default(), text.get(at + 3..).unwrap_or_default());
+            let is_scheme = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
+            let scheme = before.rsplit(|c| !is_scheme(c)).next().unwrap_or_default().to_ascii_lowercase();
+            let is_end = |c: char| c.is_whitespace() || "\"'<>(){}`,;|".contains(c);
+            let rest = after.split(is_end).next().unwrap_or_default();
+            let judged = match scheme.as_str() {
+                "http" | "ws" => self.judge_address_as(&format!("http://{rest}"), loopback),
+                "https" | "wss" => self.judge_address_as(&format!("https://{rest}"), loopback),
+                _ => self.judge_bare(rest, loopback),
+            };
+            // In the middle of a text it may be no address at all.
+            answer = answer.max(match judged {
+                GuardAnswer::Deny(reason) if reason.rule == "address" => GuardAnswer::Ask(reason),
+                judged => judged,
+            });
+        }
+        answer
+    }
+
+    /// A host without a scheme, where the text is one: with a port, a path, a user's name. A single word may be anything.
+    fn judge_bare(&self, text: &str, loopback: Loopback) -> GuardAnswer {
+        let text = text.strip_prefix("//").unwrap_or(text);
+        let authority = text.split(['/', '?', '#', '\\']).next().unwrap_or_default();
+        let authority = authority.rsplit('@').next().unwrap_or_default();
+        let is_v6 = authority.parse::<Ipv6Addr>().is_ok();
+        let host = match authority.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+            Some((inside, _)) => inside,
+            None if is_v6 => authority,
+            None => authority.split(':').next().unwrap_or_default(),
+        };
+        let host = host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase();
+        if let Ok(ip) = host.parse::<IpAddr>() {
+            return special_address(ip).map_or(GuardAnswer::Pass, |kind| special(&host, kind, loopback));
+        }
+        if is_local_name(&host) {
+            return special(&host, LOCAL_NAME, loopback);
+        }
+        // A port or a count is a number as well.
+        let is_small = host.parse::<u16>().is_ok();
+        if ends_in_number(&host) && !is_small {
+            let reason = format!("`{host}` is a number, which some read as an address");
+            return ask("address", &reason, "Write the address plainly: https://host/path.");
+        }
+        let is_name =
+            host.contains('.') && host.parse::<DomainPattern>().is_ok_and(|name| !name.is_wildcard());
+        if !is_name || self.allows(&format!("{{ domain: \"{host}\" }}")) {
+            return GuardAnswer::Pass;
+        }
+        let reason = format!("your policy lists the hosts that may be reached, and not `{host}`");
+        ask("host-policy", &reason, "A person has to confirm it.")
     }
 
     /// Whether the user's policy leaves a rule as it is. One that cannot be read is not allowed.
@@ -115,16 +244,31 @@ fn deny(rule: &str, reason: &str, hint: &str) -> GuardAnswer {
     GuardAnswer::Deny(GuardReason::new(rule, reason, hint))
 }
 
-/// The values of a call's arguments that are addresses as a whole.
-pub(super) fn addresses(input: &Map<String, Value>) -> impl Iterator<Item = &str> {
-    let mut found = Vec::new();
-    places::each_text(input, &mut |_, text| {
-        let text = text.trim();
-        if !text.contains(char::is_whitespace) && has_web_scheme(text) && found.len() < MOST_ADDRESSES {
-            found.push(text);
+fn ask(rule: &str, reason: &str, hint: &str) -> GuardAnswer {
+    GuardAnswer::Ask(GuardReason::new(rule, reason, hint))
+}
+
+/// What is said of services of this machine.
+#[derive(Clone, Copy)]
+enum Loopback {
+    Denied,
+    Asked,
+}
+
+/// What is said of an address of this machine, its network or its cloud.
+fn special(host: &str, kind: &str, loopback: Loopback) -> GuardAnswer {
+    let is_loopback = match host.parse::<IpAddr>() {
+        Ok(ip) => ip.to_canonical().is_loopback() || ip.is_unspecified(),
+        Err(_) => host == "localhost" || host.ends_with(".localhost"),
+    };
+    let reason = format!("`{host}` is {kind}");
+    match loopback {
+        Loopback::Asked if is_loopback => ask("special-address", &reason, "A person has to confirm it."),
+        Loopback::Asked | Loopback::Denied => {
+            let hint = "Services of this machine and its network are not fetched for an agent.";
+            deny("special-address", &reason, hint)
         }
-    });
-    found.into_iter()
+    }
 }
 
 fn has_web_scheme(text: &str) -> bool {
@@ -201,8 +345,13 @@ fn local_kind(host: &str) -> Option<&'static str> {
     if let Ok(address) = host.parse::<IpAddr>() {
         return special_address(address);
     }
-    let is_local = LOCAL_NAMES
+    (is_local_name(host) || !host.contains('.')).then_some(LOCAL_NAME)
+}
+
+const LOCAL_NAME: &str = "a name of this machine or its network";
+
+fn is_local_name(host: &str) -> bool {
+    LOCAL_NAMES
         .iter()
-        .any(|name| host.strip_suffix(name).is_some_and(|rest| rest.is_empty() || rest.ends_with('.')));
-    (is_local || !host.contains('.')).then_some("a name of this machine or its network")
+        .any(|name| host.strip_suffix(name).is_some_and(|rest| rest.is_empty() || rest.ends_with('.')))
 }

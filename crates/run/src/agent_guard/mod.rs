@@ -18,7 +18,9 @@
 
 mod command_lines;
 mod hosts;
+mod own_program;
 mod places;
+mod project_code;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -203,7 +205,7 @@ impl AgentGuard {
         let guard = Self { hosts: HostGuard::new(policy.clone(), places), settings, ceiling };
         // What is wrong with the settings is told at the first call, whatever tool it is of.
         let there = guard.policies(&guard.settings.root)?;
-        CommandGuard::new(&guard.settings, &guard.ceiling, &there, guard.hosts.places())?;
+        CommandGuard::new(&guard.settings, &guard.ceiling, &there, &guard.hosts)?;
         Ok(guard)
     }
 
@@ -227,7 +229,7 @@ impl AgentGuard {
             Some(ToolKind::FetchNamed(key)) => self.judge_fetch(call, key, HostGuard::judge_text),
             Some(ToolKind::Search) => self.hosts.judge_search(),
             Some(ToolKind::File) => Self::judge_files(call.tool, call, &policies),
-            None => self.judge_unknown(call, &policies),
+            None => self.judge_unknown(call, &policies)?,
         };
         if answer == GuardAnswer::Pass && self.settings.approve.iter().any(|tool| tool == call.tool) {
             answer = GuardAnswer::Approve;
@@ -306,7 +308,7 @@ impl AgentGuard {
             }
         }
         let there = self.policies(&cwd)?;
-        let guard = CommandGuard::new(&self.settings, &self.ceiling, &there, self.hosts.places())?;
+        let guard = CommandGuard::new(&self.settings, &self.ceiling, &there, &self.hosts)?;
         let mut answer = guard.judge(text);
         let is_known =
             |key: &String| key == line || folders.contains(&key.as_str()) || harmless.contains(&key.as_str());
@@ -355,24 +357,34 @@ impl AgentGuard {
         judge: fn(&HostGuard, &str) -> GuardAnswer,
     ) -> GuardAnswer {
         match call.input.get(key) {
-            Some(Value::String(text)) => judge(&self.hosts, text),
+            // A second address, under a key that is not documented, may be the one that counts.
+            Some(Value::String(text)) => judge(&self.hosts, text).max(self.hosts.judge_input(call.input)),
             _ => not_as_documented(call.tool, key),
         }
     }
 
     /// A tool of an MCP server, or one that is newer than the product's table.
-    fn judge_unknown(&self, call: &AgentCall<'_>, policies: &CallPolicies) -> GuardAnswer {
+    fn judge_unknown(
+        &self,
+        call: &AgentCall<'_>,
+        policies: &CallPolicies,
+    ) -> Result<GuardAnswer, GuardError> {
         // Under a server's name nothing is believed to be exempt.
         let name = if call.tool.starts_with("mcp__") {
             call.tool.to_owned()
         } else {
             format!("mcp__agent__{}", call.tool)
         };
-        let files = Self::judge_files(&name, call, policies);
-        let commands =
-            places::command_texts(call.input).map(|text| command_lines::judge_places(text, &policies.cwd));
-        let addresses = hosts::addresses(call.input).map(|address| self.hosts.judge_address(address));
-        commands.chain(addresses).fold(files, GuardAnswer::max)
+        let mut answer = Self::judge_files(&name, call, policies);
+        let lines = places::command_lines(call.input);
+        if !lines.is_empty() {
+            let guard = CommandGuard::new(&self.settings, &self.ceiling, policies, &self.hosts)?;
+            // The folder that it runs in may be any argument; relative names start there.
+            let folders = places::judge_input(&name, call.input, &policies.cwd, true);
+            answer = lines.iter().map(|line| guard.judge(line)).fold(answer.max(folders), GuardAnswer::max);
+        }
+        let code = command_lines::judge_places(places::code_texts(call.input), &policies.cwd, true);
+        Ok(answer.max(code).max(self.hosts.judge_input(call.input)))
     }
 }
 

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use serde_json::{Map, Value};
+use skillsandbox_text::quote_words;
 use skillsandbox_tracer::credential_place;
 
 use super::{GuardAnswer, GuardReason};
@@ -11,24 +12,35 @@ use crate::reach::real_path;
 /// Folders of the system that anybody may look at: headers, documentation, libraries.
 const READABLE: [&str; 1] = ["/usr"];
 
-/// Files that decide what an agent may do, and what runs without being asked for. By the end of their path.
-const GUARD_FILES: [&[&str]; 16] = [
+/// Files that decide what an agent may do, and what runs without being asked for; folders that hold nothing else. By the end of their path.
+const GUARD_FILES: [&[&str]; 27] = [
     &["skillsandbox", "policy.yaml"],
+    &[".cargo", "config.toml"],
+    &[".claude", "agents"],
+    &[".claude", "commands"],
+    &[".claude", "hooks"],
     &[".claude", "settings.json"],
     &[".claude", "settings.local.json"],
-    &[".claude", "hooks"],
-    &[".claude-plugin", "plugin.json"],
-    &[".mcp.json"],
-    &[".codex", "config.toml"],
-    &[".codex", "hooks.json"],
-    &[".codex", "hooks"],
-    &[".gemini", "settings.json"],
-    &[".gemini", "hooks"],
+    &[".claude", "skills"],
+    &[".claude-plugin"],
+    &[".codex"],
+    &[".cursor", "hooks.json"],
     &[".cursor", "mcp.json"],
-    &[".vscode", "mcp.json"],
-    &[".vscode", "tasks.json"],
-    &[".git", "hooks"],
+    &[".devcontainer"],
+    &[".gemini"],
     &[".git", "config"],
+    &[".git", "config.worktree"],
+    &[".git", "hooks"],
+    &[".git", "info", "attributes"],
+    &[".git", "modules"],
+    &[".husky"],
+    &[".mcp.json"],
+    &[".pre-commit-config.yaml"],
+    &[".vscode", "launch.json"],
+    &[".vscode", "mcp.json"],
+    &[".vscode", "settings.json"],
+    &[".vscode", "tasks.json"],
+    &["hooks", "hooks.json"],
 ];
 
 /// Arguments that hold what is written or looked for, and no path. In their normal form.
@@ -52,8 +64,12 @@ const CONTENT_KEYS: [&str; 14] = [
 /// Tools whose `pattern` is about what is in files. In their normal form.
 const SEARCH_TOOLS: [&str; 3] = ["grep", "grepsearch", "searchfilecontent"];
 
-/// Arguments that programs are given to run. In their normal form.
-const COMMAND_KEYS: [&str; 8] = ["command", "cmd", "commandline", "script", "code", "shell", "args", "argv"];
+/// Arguments that have a command line, or its words. In their normal form.
+const LINE_KEYS: [&str; 7] = ["command", "cmd", "commandline", "shellcommand", "shell", "bash", "commands"];
+/// Arguments that have the words behind a program. In their normal form.
+const WORD_KEYS: [&str; 3] = ["args", "argv", "arguments"];
+/// Arguments that have code of a language that is not known. In their normal form.
+const CODE_KEYS: [&str; 5] = ["script", "code", "args", "argv", "run"];
 
 /// Folders of this system that may be read whatever the project is.
 pub(super) fn readable() -> impl Iterator<Item = &'static Path> {
@@ -65,8 +81,9 @@ pub(super) fn judge_input(tool: &str, input: &Map<String, Value>, cwd: &Path, wr
     let searches_text = SEARCH_TOOLS.contains(&normal(tool).as_str());
     let mut answer = GuardAnswer::Pass;
     each_text(input, &mut |key, text| {
-        let is_content =
-            CONTENT_KEYS.contains(&key) || searches_text && key == "pattern" || text.contains('\n');
+        // Some tools take the line end away.
+        let text = text.trim_end();
+        let is_content = is_content_key(key) || searches_text && key == "pattern" || text.contains('\n');
         if !is_content {
             let judged = judge_path(text, cwd, writes);
             answer = std::cmp::max(answer.clone(), judged);
@@ -75,15 +92,59 @@ pub(super) fn judge_input(tool: &str, input: &Map<String, Value>, cwd: &Path, wr
     answer
 }
 
-/// The texts under keys that mean a command.
-pub(super) fn command_texts(input: &Map<String, Value>) -> impl Iterator<Item = &str> {
+/// The command lines that a call's arguments have. Words in a list are one line, and each is looked at by itself as well: some tools take
+/// several lines.
+pub(super) fn command_lines(input: &Map<String, Value>) -> Vec<String> {
+    fn visit(map: &Map<String, Value>, found: &mut Vec<String>) {
+        let words_of = |value: &Value| match value {
+            Value::String(text) => vec![text.clone()],
+            Value::Array(list) => list.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => Vec::new(),
+        };
+        let under = |keys: &'static [&'static str]| {
+            map.iter().filter(move |(key, _)| keys.contains(&normal(key).as_str())).map(|(_, value)| value)
+        };
+        for value in under(&LINE_KEYS) {
+            let words = words_of(value);
+            let behind: Vec<String> = under(&WORD_KEYS).flat_map(words_of).collect();
+            if words.len() > 1 {
+                found.push(quote_words(&words));
+            } else if let (Some(program), false) = (words.first(), behind.is_empty()) {
+                found.push(format!("{program} {}", quote_words(&behind)));
+            }
+            let has_space = |word: &String| word.contains(char::is_whitespace);
+            found.extend(words.iter().filter(|word| words.len() == 1 || has_space(word)).cloned());
+        }
+        for value in map.values() {
+            visit_value(value, found);
+        }
+    }
+    fn visit_value(value: &Value, found: &mut Vec<String>) {
+        match value {
+            Value::Object(map) => visit(map, found),
+            Value::Array(list) => list.iter().for_each(|value| visit_value(value, found)),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+    let mut found = Vec::new();
+    visit(input, &mut found);
+    found
+}
+
+/// The texts under keys that mean code.
+pub(super) fn code_texts(input: &Map<String, Value>) -> Vec<&str> {
     let mut found = Vec::new();
     each_text(input, &mut |key, text| {
-        if COMMAND_KEYS.contains(&key) {
+        if CODE_KEYS.contains(&key) {
             found.push(text);
         }
     });
-    found.into_iter()
+    found
+}
+
+/// Whether an argument, by its key's normal form, holds what is written or said.
+pub(super) fn is_content_key(key: &str) -> bool {
+    CONTENT_KEYS.contains(&key)
 }
 
 /// Calls for every text with its key's normal form. No deeper than JSON was read, which is 128.
@@ -133,10 +194,15 @@ fn judge_name(path: &str, writes: bool) -> GuardAnswer {
     GuardAnswer::Pass
 }
 
-/// Whether a path is such a file, lies below such a folder, or is the folder that holds it.
+/// Whether a path is such a file, lies below such a folder, or is the folder that holds it: who writes `.claude` writes `.claude/settings.json`.
 fn is_guard_file(path: &str) -> bool {
     let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
-    GUARD_FILES.iter().any(|file| parts.windows(file.len()).any(|window| window == *file))
+    // A folder without a dot in front (`hooks`) mostly holds other things.
+    let holds = |file: &[&str]| {
+        file.first().is_some_and(|first| first.starts_with('.'))
+            && (1..file.len()).any(|length| file.get(..length).is_some_and(|start| parts.ends_with(start)))
+    };
+    GUARD_FILES.iter().any(|file| parts.windows(file.len()).any(|window| window == *file) || holds(file))
 }
 
 /// The files that a patch in the form of `apply_patch` adds, changes, removes or moves to.

@@ -154,7 +154,12 @@ impl HookArgs {
             output::json(&(product.settings)(&Self::command_line()?))?;
             return Ok(ExitAnswer::Yes);
         }
-        let problem = match self.decide_in_time(product) {
+        // Where standard output is closed, every write to it succeeds and nobody reads the answer.
+        let decided = match output::check_stdout() {
+            Ok(()) => self.decide_in_time(product),
+            Err(problem) => Err(format!("{problem:#}")),
+        };
+        let problem = match decided {
             Ok(answer) => match print(&(product.answer)(&answer)) {
                 Ok(()) => return Ok(ExitAnswer::Yes),
                 Err(error) => format!("the answer cannot be written: {error}"),
