@@ -14,6 +14,8 @@ use skillsandbox_run::{
 };
 
 use super::run_history::{optional_history, unrecorded_history};
+#[cfg(target_os = "linux")]
+use super::running::grants::AskedReach;
 use super::running::{self, flags, grants::GrantFlags, grants::NarrowFlags, signals};
 use crate::output::ExitAnswer;
 
@@ -86,6 +88,18 @@ pub(crate) struct WrapArgs {
 }
 
 impl WrapArgs {
+    /// What decides how far it reaches.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn asked_reach(&self) -> AskedReach<'_> {
+        AskedReach {
+            grants: Some(&self.grants),
+            manifest: self.manifest.as_deref(),
+            policy: self.policy.as_deref(),
+            best_effort: &self.best_effort,
+            ..AskedReach::default()
+        }
+    }
+
     pub(crate) fn run(&self) -> anyhow::Result<ExitAnswer> {
         let stop = StopHandle::new();
         signals::watch(&stop)?;
