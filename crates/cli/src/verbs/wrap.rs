@@ -24,6 +24,8 @@ const VERB: &str = "wrap";
 /// How long a server has to end by itself after its client is gone. The protocol asks for that; the clients that wait before they kill wait no
 /// less.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// Most bytes of a server's standard error that are handed on: agents keep it in a log, which nobody bounds.
+const MOST_ERRORS: usize = 16 << 20;
 /// Processes and threads that a server may have: one of Node has a dozen.
 const PROCESSES: u32 = 256;
 
@@ -131,6 +133,7 @@ impl WrapArgs {
         options.streams.stop = stop;
         options.streams.stdout = OutputTarget::Own;
         let is_terminal = stderr().is_terminal();
+        options.streams.most_errors = Some(MOST_ERRORS);
         options.streams.stderr = if is_terminal { OutputTarget::Terminal } else { OutputTarget::Own };
         run(job, history, options)
     }
