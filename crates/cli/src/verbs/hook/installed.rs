@@ -60,9 +60,9 @@ pub(crate) fn settings_hook(root: &Value, product: &str, folder: &Path) -> Setti
 /// All hooks, or this one by its name.
 fn is_switched_off(root: &Value) -> bool {
     let is = |pointer: &str, wanted: bool| root.pointer(pointer) == Some(&Value::Bool(wanted));
-    let names =
+    let lists =
         ["/hooks/disabled", "/hooksConfig/disabled"].into_iter().filter_map(|list| root.pointer(list));
-    let mut named = names.filter_map(Value::as_array).flatten().filter_map(Value::as_str);
+    let mut named = lists.filter_map(Value::as_array).flatten().filter_map(Value::as_str);
     is("/disableAllHooks", true)
         || is("/hooksConfig/enabled", false)
         || is("/tools/enableHooks", false)
