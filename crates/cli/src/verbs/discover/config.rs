@@ -289,7 +289,7 @@ fn read_server(name: &str, entry: &Value, project: Option<&str>, file: &ConfigFi
         (None, Some(address)) => shown::host(address),
         (None, None) => String::new(),
     };
-    let cwd = entry.get("cwd").and_then(Value::as_str).map(Path::new).unwrap_or(file.folder);
+    let cwd = entry.get("cwd").and_then(Value::as_str).map_or(file.folder, Path::new);
     let (state, why) = match (command, address, arguments) {
         (Some(_), Some(_), _) => unclear("it says both what to start and where to ask"),
         (Some(_), None, None) => unclear("its arguments are not a list of texts"),

@@ -4,6 +4,7 @@
 //! for hosts.
 
 use std::path::Path;
+use std::sync::LazyLock;
 
 use skillsandbox_text::{NextWord, REDACTED, Redactor, redact_named_values, shorten_line};
 
@@ -42,16 +43,24 @@ pub(super) fn command(program: &str, arguments: &[&str]) -> String {
 
 /// A command of ours: its own flags are shown with their values, what it starts is not ours.
 pub(super) fn own_command(program: &str, arguments: &[&str]) -> String {
-    let end = arguments.iter().position(|word| *word == "--").unwrap_or(arguments.len());
-    let (own, rest) = arguments.split_at(end);
-    let mut next = NextWord::default();
+    let end = arguments.iter().position(|word| *word == "--");
+    let (own, rest) = arguments.split_at(end.unwrap_or(arguments.len()));
+    let verb = own.first().copied().unwrap_or_default();
     let mut words = vec![program_word(program)];
+    // Only the mark tells where the command of `exec` begins.
+    let own = if verb == "exec" && end.is_none() { own.get(..1).unwrap_or_default() } else { own };
+    let (mut next, mut is_value) = (NextWord::default(), false);
     for word in own {
-        let word = redact_named_values(word, &mut next);
-        words.push(if has_key(&word) { REDACTED.to_owned() } else { word });
+        let shown = redact_named_values(word, &mut next);
+        let is_parameter = std::mem::replace(&mut is_value, *word == "--set") || word.starts_with("--set=");
+        words.push(if is_parameter || has_key(&shown) { REDACTED.to_owned() } else { shown });
     }
-    if let Some((started, arguments)) = rest.get(1..).and_then(<[&str]>::split_first) {
-        words.extend(["--".to_owned(), command(started, arguments)]);
+    match (verb, rest.get(1..).and_then(<[&str]>::split_first)) {
+        ("wrap" | "exec", Some((started, arguments))) => {
+            words.extend(["--".to_owned(), command(started, arguments)]);
+        }
+        (_, Some(_)) | ("exec", None) => words.push(HIDDEN.to_owned()),
+        (_, None) => {}
     }
     shorten_line(&words.join(" "), MOST_SHOWN)
 }
@@ -91,7 +100,8 @@ fn is_package(word: &str) -> bool {
 
 /// Whether a word has the shape of a known key, or a part that looks like one: `ghp_16C7e42F292c6912E7`.
 fn has_key(word: &str) -> bool {
-    let has_shape = Redactor::of_shapes().map_or(true, |shapes| !shapes.spans(word.as_bytes()).is_empty());
+    static SHAPES: LazyLock<Option<Redactor>> = LazyLock::new(|| Redactor::of_shapes().ok());
+    let has_shape = SHAPES.as_ref().is_none_or(|shapes| !shapes.spans(word.as_bytes()).is_empty());
     has_shape || word.split(['/', '=', ':', ',', '.', '@']).any(looks_random)
 }
 
@@ -145,6 +155,13 @@ mod tests {
             ),
             "skillsandbox wrap --env API_KEY=[REDACTED] --write / -- srv …"
         );
+        for (arguments, wanted) in [
+            (&["exec", "--watch", "srv", "FAKE"][..], "skillsandbox exec …"),
+            (&["run", "skill", "--set", "x=FAKE", "--", "FAKE"], "skillsandbox run skill --set [REDACTED] …"),
+            (&["serve"], "skillsandbox serve"),
+        ] {
+            assert_eq!(own_command("skillsandbox", arguments), wanted);
+        }
         assert_eq!(
             host("https://user:pass@mcp.example.com:8443/key/abc?token=x"),
             "https://mcp.example.com:8443"

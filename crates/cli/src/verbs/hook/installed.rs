@@ -148,7 +148,7 @@ impl HookArgs {
         if !self.policy.is_own() {
             return Err("it does not go by your own policy".to_owned());
         }
-        let roots = self.root.iter().chain(&self.read_root).chain(&self.write_root);
-        roots.filter_map(|root| wide_path(root, folder)).next().map_or(Ok(()), Err)
+        let mut roots = self.root.iter().chain(&self.read_root).chain(&self.write_root);
+        roots.find_map(|root| wide_path(root, folder)).map_or(Ok(()), Err)
     }
 }
