@@ -222,7 +222,7 @@ fn a_hook_counts_where_it_sees_every_call() {
         let event = if product == "gemini" { "BeforeTool" } else { "PreToolUse" };
         settings["hooks"][event][0]["matcher"] = json!("Bash");
         machine.write(file, &settings.to_string());
-        assert_eq!(agent(&machine.found().1, name)["hook"], "missing", "{product}: only for some tools");
+        assert_eq!(agent(&machine.found().1, name)["hook"], "weakened", "{product}: only for some tools");
     }
     let settings =
         json!({ "enabledPlugins": { "skillsandbox@skillsandbox": true }, "disableAllHooks": false });
@@ -230,6 +230,192 @@ fn a_hook_counts_where_it_sees_every_call() {
     assert_eq!(agent(&machine.found().1, "Claude Code")["hook"], "installed");
     machine.write("project/.claude/settings.local.json", r#"{"disableAllHooks": true}"#);
     assert_eq!(agent(&machine.found().1, "Claude Code")["hook"], "switched-off");
+}
+
+#[test]
+fn a_hook_that_cannot_refuse_is_weakened() {
+    let machine = Machine::new();
+    let hook = |command: &str| json!({ "type": "command", "command": command, "timeout": 30 });
+    let with = |key: &str, value: Value| {
+        let mut hook = hook("skillsandbox hook claude-code");
+        hook[key] = value;
+        hook
+    };
+    let state = |hook: &Value| {
+        let settings = json!({ "hooks": { "PreToolUse": [{ "matcher": "*", "hooks": [hook] }] } });
+        machine.write(".claude/settings.json", &settings.to_string());
+        let (code, found) = machine.found();
+        let claude = agent(&found, "Claude Code");
+        (code, claude["hook"].as_str().unwrap().to_owned(), claude["hook_problems"].clone())
+    };
+    for strong in [
+        hook("skillsandbox hook claude-code"),
+        hook("skillsandbox hook claude-code --shell deny --allowed-tools 'Bash(git:*)'"),
+        with("onFailure", json!("block")),
+    ] {
+        assert_eq!(state(&strong), (0, "installed".to_owned(), Value::Null), "{strong}");
+    }
+    let home = machine.home();
+    for weak in [
+        hook("skillsandbox hook claude-code --print-settings"),
+        hook("skillsandbox hook claude-code || true"),
+        hook("skillsandbox hook claude-code >/dev/null"),
+        hook("skillsandbox hook claude-code; true"),
+        hook("skillsandbox hook claude-code # x"),
+        hook("skillsandbox hook claude-code\ntrue"),
+        hook("skillsandbox hook $X claude-code"),
+        hook("true skillsandbox hook claude-code"),
+        hook("sh -c 'skillsandbox hook claude-code'"),
+        hook("/evil/skillsandbox hook claude-code"),
+        hook("./skillsandbox hook claude-code"),
+        hook("skillsandbox hook codex"),
+        hook("skillsandbox hook claude-code --no-such-flag"),
+        hook("skillsandbox hook claude-code --help"),
+        hook("skillsandbox hook claude-code --shell pass"),
+        hook("skillsandbox hook claude-code --no-policy"),
+        hook("skillsandbox hook claude-code --policy /tmp/x.yaml"),
+        hook("skillsandbox hook claude-code --approve Bash"),
+        hook("skillsandbox hook claude-code --write-root /"),
+        hook(&format!("skillsandbox hook claude-code --root {}", home.display())),
+        with("async", json!(true)),
+        with("if", json!("Bash(git *)")),
+        with("type", json!("prompt")),
+        with("timeout", json!(1)),
+        with("timeout", json!("30")),
+        with("onFailure", json!("continue")),
+    ] {
+        let (code, state, why) = state(&weak);
+        assert_eq!((code, state.as_str()), (1, "weakened"), "{weak}");
+        assert_eq!(why.as_array().map(Vec::len), Some(1), "{weak}: {why}");
+    }
+    machine.write(".claude/settings.json", r#"{"enabledPlugins": {"skillsandbox@other": true}}"#);
+    let (_, text, _) = machine.run(&[]);
+    assert!(text.contains("hook: weakened") && text.contains("another marketplace"), "{text}");
+    // Its timeouts are in milliseconds, and it switches hooks off by their names.
+    let command = "skillsandbox hook gemini";
+    for (timeout, extra, state) in [
+        (30_000, json!({}), "installed"),
+        (30, json!({}), "weakened"),
+        (30_000, json!({ "hooksConfig": { "enabled": false } }), "switched-off"),
+        (30_000, json!({ "hooksConfig": { "disabled": ["skillsandbox"] } }), "switched-off"),
+    ] {
+        let mut settings = extra.clone();
+        settings["hooks"] = json!({ "BeforeTool": [{ "matcher": ".*", "hooks": [{ "type": "command", "command": command, "timeout": timeout }] }] });
+        machine.write(".gemini/settings.json", &settings.to_string());
+        assert_eq!(agent(&machine.found().1, "Gemini CLI")["hook"], state, "{timeout} {extra}");
+    }
+}
+
+#[test]
+fn servers_of_plugins_are_found_in_every_form_or_named_as_not_searched() {
+    let machine = Machine::new();
+    let server = |name: &str| json!({ name: { "command": "npx", "args": ["-y", "server"] } });
+    let wrapped = |name: &str| json!({ "mcpServers": server(name) }).to_string();
+    let cache = ".claude/plugins/cache/market";
+    machine.write(&format!("{cache}/flat/.mcp.json"), &server("flat").to_string());
+    machine.write(
+        &format!("{cache}/named/1.0/.claude-plugin/plugin.json"),
+        r#"{"name": "named", "mcpServers": "./servers.json"}"#,
+    );
+    machine.write(&format!("{cache}/named/1.0/servers.json"), &wrapped("named"));
+    machine.write(
+        &format!("{cache}/list/.claude-plugin/plugin.json"),
+        &json!({ "mcpServers": ["${CLAUDE_PLUGIN_ROOT}/flat.json", server("inline")] }).to_string(),
+    );
+    machine.write(&format!("{cache}/list/flat.json"), &server("listed").to_string());
+    machine.write(&format!("{cache}/deep/a/b/c/d/e/f/g/h/.mcp.json"), &wrapped("deep"));
+    machine.write(&format!("{cache}/modules/node_modules/z/.mcp.json"), &wrapped("module"));
+    machine.write("store/linked/.mcp.json", &wrapped("linked"));
+    symlink(machine.home().join("store/linked"), machine.home().join(cache).join("linked")).unwrap();
+    // It leads round in a ring.
+    symlink(machine.home().join(cache), machine.home().join("store/linked/ring")).unwrap();
+    let (code, found) = machine.found();
+    let claude = agent(&found, "Claude Code");
+    let names: Vec<String> = states(claude).into_iter().map(|(name, _)| name).collect();
+    assert_eq!(code, 1);
+    assert_eq!(names, ["deep", "flat", "inline", "linked", "listed", "module", "named"]);
+    assert_eq!(claude["problems"], json!([]));
+
+    let outside = machine.folder.path().join("outside");
+    fs::create_dir_all(&outside).unwrap();
+    fs::write(outside.join("servers.json"), wrapped("outside")).unwrap();
+    symlink(&outside, machine.home().join(cache).join("far")).unwrap();
+    symlink("loop", machine.home().join(cache).join("loop")).unwrap();
+    for (plugin, servers) in [
+        ("up", json!("../named/1.0/servers.json")),
+        ("absolute", json!(outside.join("servers.json"))),
+        ("gone", json!("./gone.json")),
+        ("number", json!(7)),
+    ] {
+        let text = json!({ "mcpServers": servers }).to_string();
+        machine.write(&format!("{cache}/{plugin}/.claude-plugin/plugin.json"), &text);
+    }
+    machine.write(&format!("{cache}/abyss/{}.mcp.json", "d/".repeat(70)), &wrapped("abyss"));
+    let (_, found) = machine.found();
+    let claude = agent(&found, "Claude Code");
+    let problems = claude["problems"].to_string();
+    for said in ["/far\"", "/loop\"", "/up/", "/absolute/", "/gone/", "/number/", "too deep"] {
+        assert!(problems.contains(said), "{said}: {problems}");
+    }
+    assert_eq!(states(claude).len(), names.len(), "{claude}");
+}
+
+#[test]
+fn what_is_confined_by_name_only_is_not_called_so() {
+    let machine = Machine::new();
+    let home = machine.home();
+    let home = home.to_str().unwrap();
+    let wrap = json!(["wrap", "--", "server"]);
+    for (entry, state) in [
+        (json!({ "args": ["exec", "--write", "/", "--", "server"] }), "wide"),
+        (json!({ "args": ["exec", "--write", "/", "--allow-host", "*", "--", "server"] }), "unclear"),
+        (
+            json!({ "args": ["wrap", "--write", home, "--env", "*", "--allow-cidr", "0.0.0.0/1:443", "--", "server"] }),
+            "wide",
+        ),
+        (json!({ "args": ["wrap", "--read", "..", "--", "server"] }), "wide"),
+        (json!({ "args": ["wrap", "--write", ".", "--", "server"], "cwd": home }), "wide"),
+        (json!({ "args": ["wrap", "--best-effort", "landlock", "--", "server"] }), "wide"),
+        (json!({ "args": wrap, "env": { "PATH": "/evil:/usr/bin" } }), "unconfined"),
+        (json!({ "args": wrap, "env": { "LD_PRELOAD": "/evil.so" } }), "unconfined"),
+        (json!({ "args": wrap, "env": { "XDG_CONFIG_HOME": "/evil" } }), "unconfined"),
+        (json!({ "args": wrap, "env": ["PATH=/evil"] }), "unclear"),
+        (json!({ "args": wrap, "envFile": "x" }), "unclear"),
+        (json!({ "args": [{ "x": 1 }, "wrap", "--", "server"] }), "unclear"),
+        (json!({ "args": "wrap -- server" }), "unclear"),
+        (json!({ "args": wrap, "url": "http://evil.test/" }), "unclear"),
+        (json!({ "args": ["run", "server", "--skip-scan"] }), "wide"),
+        (json!({ "args": wrap, "env": { "API_KEY": SECRET } }), "confined"),
+    ] {
+        let mut server = entry.clone();
+        server["command"] = json!("skillsandbox");
+        machine.write("project/.mcp.json", &json!({ "mcpServers": { "server": server } }).to_string());
+        let (code, found) = machine.found();
+        let claude = agent(&found, "Claude Code");
+        assert_eq!(states(claude), pairs(&[("server", state)]), "{entry}");
+        assert_eq!(
+            (code == 0, claude["servers"][0]["why"].is_null()),
+            (state == "confined", state == "confined"),
+            "{entry}"
+        );
+    }
+}
+
+#[test]
+fn keys_are_neither_shown_nor_repeated_in_the_change() {
+    let machine = Machine::new();
+    let servers = json!({
+        "a": { "command": "env API_TOKEN=FAKEcmd123 npx --token FAKEtok srv" },
+        "b": { "command": "ghp_16C7e42F292c6912E7FAKEaaaaaaaaaaaaa" },
+        "c": { "command": "npx", "args": ["srv", "-k", "FAKEshort", "--pat", "FAKEpat", "RkFLRVNFQ1JFVDEyMzQ1Njc4OTBhYmM="] },
+        "d": { "command": "skillsandbox", "args": ["wrap", "--env", "API_KEY=FAKEset", "--", "srv", "FAKEpositional"] },
+    });
+    machine.write("project/.mcp.json", &json!({ "mcpServers": servers }).to_string());
+    for format in ["text", "json"] {
+        let (_, out, _) = machine.run(&["--format", format]);
+        assert!(out.contains("skillsandbox wrap --env API_KEY=[REDACTED] -- srv …"), "{out}");
+        assert!(!out.contains("FAKE") && !out.contains("RkFL"), "{out}");
+    }
 }
 
 #[test]

@@ -131,6 +131,7 @@ pub use manifest_origin::{InstallationCheck, InstalledSkill, InstalledSkills, Lo
 pub use native::{RecordedRun, record};
 pub use person_grants::PersonGrants;
 pub use policy_file::{PolicyFile, PolicyFileError};
+pub use private_place::private_place;
 pub use reach::real_path;
 pub use refusal::Refusal;
 pub use report::{RunExit, RunReport, RunStatus};

@@ -11,7 +11,8 @@ use crate::reach::real_path;
 const SYSTEM: [&str; 3] = ["/proc", "/dev", "/sys"];
 
 /// Why a file or folder is none to grant: by its name, and by where that leads.
-pub(crate) fn private_place(path: &Path) -> Option<String> {
+#[must_use]
+pub fn private_place(path: &Path) -> Option<String> {
     let real = real_path(path);
     for path in [path, &real] {
         if path == Path::new("/") {

@@ -50,6 +50,9 @@ pub struct RunStreams {
     pub stop: StopHandle,
     /// The most bytes of each output that are kept, where they are; the rest is counted. Without it, as many as may be printed.
     pub keep: Option<usize>,
+    /// The most bytes of standard error that are handed on to this program's own; one line says that there was more, which the trace still has. Without
+    /// it, all.
+    pub most_errors: Option<usize>,
 }
 
 /// How a run is recorded and shown.

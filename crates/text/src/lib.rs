@@ -75,4 +75,4 @@ pub use redact::{NextWord, RedactError, Redactor, SecretSpan, Unused, redact_nam
 pub use secret::Secret;
 pub use secret_name::{REDACTED, is_secret_name};
 #[cfg(feature = "shell")]
-pub use shell::{quote_word, quote_words};
+pub use shell::{quote_word, quote_words, split_words};

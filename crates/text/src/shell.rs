@@ -35,6 +35,25 @@ pub fn quote_words<W: AsRef<str>>(words: impl IntoIterator<Item = W>) -> String 
     words.into_iter().map(|word| quote_word(word.as_ref())).collect::<Vec<_>>().join(" ")
 }
 
+/// The words of a line that has nothing in it for a shell to do: plain words between spaces, or exactly what [`quote_words`] writes. `None` for
+/// any other, such as one with an operator, a variable or a comment.
+///
+/// ```
+/// use skillsandbox_text::split_words;
+///
+/// assert_eq!(split_words("ls 'a b'"), Some(vec!["ls".to_owned(), "a b".to_owned()]));
+/// assert_eq!(split_words("ls || true"), None);
+/// assert_eq!(split_words("ls $HOME"), None);
+/// ```
+#[must_use]
+pub fn split_words(line: &str) -> Option<Vec<String>> {
+    let plain: Vec<String> = line.split(' ').filter(|word| !word.is_empty()).map(str::to_owned).collect();
+    if plain.iter().all(|word| quote_word(word) == *word) {
+        return Some(plain);
+    }
+    shlex::split(line).filter(|words| quote_words(words) == line)
+}
+
 #[cfg(test)]
 mod tests {
     use std::process::Command;

@@ -9,6 +9,8 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use skillsandbox_manifest::{ByteSize, SyscallProfile};
 use skillsandbox_run::{Job, run};
 
+#[cfg(target_os = "linux")]
+use super::running::grants::AskedReach;
 use super::running::{self, flags::RunFlags, grants::GrantFlags};
 use crate::output::ExitAnswer;
 
@@ -73,6 +75,17 @@ fn profiles() -> impl TypedValueParser<Value = SyscallProfile> {
 }
 
 impl ExecArgs {
+    /// What decides how far it reaches.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn asked_reach(&self) -> AskedReach<'_> {
+        AskedReach {
+            grants: Some(&self.grants),
+            best_effort: &self.flags.best_effort,
+            any_system_call: self.profile == SyscallProfile::Permissive,
+            ..AskedReach::default()
+        }
+    }
+
     pub(crate) fn run(&self) -> anyhow::Result<ExitAnswer> {
         let mut job = match self.job() {
             Ok(job) => job,

@@ -21,6 +21,12 @@ pub(super) struct PolicyArgs {
 }
 
 impl PolicyArgs {
+    /// Whether it is the user's own that is used.
+    #[cfg(target_os = "linux")]
+    pub(super) fn is_own(&self) -> bool {
+        self.policy.is_none() && !self.no_policy
+    }
+
     /// The policy to judge these skills by.
     pub(super) fn find<P: AsRef<Path>>(
         &self,

@@ -11,6 +11,8 @@ use skillsandbox_run::{
 use skillsandbox_text::quote_word;
 
 use super::running::flags::RunFlags;
+#[cfg(target_os = "linux")]
+use super::running::grants::AskedReach;
 use super::running::grants::{GrantFlags, NarrowFlags};
 use super::running::{self, skill_target::SkillTarget};
 use crate::args::OutputFormat;
@@ -79,6 +81,19 @@ pub(crate) struct RunArgs {
 }
 
 impl RunArgs {
+    /// What decides how far it reaches.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn asked_reach(&self) -> AskedReach<'_> {
+        AskedReach {
+            grants: Some(&self.grants),
+            manifest: self.manifest.as_deref(),
+            policy: self.policy.as_deref(),
+            best_effort: &self.flags.best_effort,
+            skips_scan: self.skip_scan,
+            ..AskedReach::default()
+        }
+    }
+
     pub(crate) fn run(&self) -> anyhow::Result<ExitAnswer> {
         let grants = self.grants.for_skill(&self.narrow)?;
         let skill = match self.load(grants) {

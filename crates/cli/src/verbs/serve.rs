@@ -11,6 +11,7 @@ use skillsandbox_mcp::{DEFAULT_CONCURRENT, MAX_CONCURRENT, McpServer, ServerSett
 use skillsandbox_store::{StoreLayout, StoreSkills};
 
 use super::run_history::user_history;
+use super::running::grants::AskedReach;
 use super::running::{flags, grants, signals};
 use crate::output::{ExitAnswer, message};
 
@@ -55,6 +56,16 @@ pub(crate) struct ServeArgs {
 }
 
 impl ServeArgs {
+    /// What decides how far it reaches.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn asked_reach(&self) -> AskedReach<'_> {
+        AskedReach {
+            workspace: self.workspace.as_deref(),
+            policy: self.policy.as_deref(),
+            ..AskedReach::default()
+        }
+    }
+
     pub(crate) fn run(&self) -> anyhow::Result<ExitAnswer> {
         let layout = StoreLayout::user().context("there is no home with installed skills; set HOME")?;
         let mut roots = self.roots.clone();

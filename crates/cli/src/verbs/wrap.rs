@@ -14,6 +14,8 @@ use skillsandbox_run::{
 };
 
 use super::run_history::{optional_history, unrecorded_history};
+#[cfg(target_os = "linux")]
+use super::running::grants::AskedReach;
 use super::running::{self, flags, grants::GrantFlags, grants::NarrowFlags, signals};
 use crate::output::ExitAnswer;
 
@@ -22,6 +24,8 @@ const VERB: &str = "wrap";
 /// How long a server has to end by itself after its client is gone. The protocol asks for that; the clients that wait before they kill wait no
 /// less.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// Most bytes of a server's standard error that are handed on: agents keep it in a log, which nobody bounds.
+const MOST_ERRORS: usize = 16 << 20;
 /// Processes and threads that a server may have: one of Node has a dozen.
 const PROCESSES: u32 = 256;
 
@@ -86,6 +90,18 @@ pub(crate) struct WrapArgs {
 }
 
 impl WrapArgs {
+    /// What decides how far it reaches.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn asked_reach(&self) -> AskedReach<'_> {
+        AskedReach {
+            grants: Some(&self.grants),
+            manifest: self.manifest.as_deref(),
+            policy: self.policy.as_deref(),
+            best_effort: &self.best_effort,
+            ..AskedReach::default()
+        }
+    }
+
     pub(crate) fn run(&self) -> anyhow::Result<ExitAnswer> {
         let stop = StopHandle::new();
         signals::watch(&stop)?;
@@ -117,6 +133,7 @@ impl WrapArgs {
         options.streams.stop = stop;
         options.streams.stdout = OutputTarget::Own;
         let is_terminal = stderr().is_terminal();
+        options.streams.most_errors = Some(MOST_ERRORS);
         options.streams.stderr = if is_terminal { OutputTarget::Terminal } else { OutputTarget::Own };
         run(job, history, options)
     }

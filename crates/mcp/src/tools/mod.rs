@@ -209,6 +209,15 @@ impl ToolContext {
         Ok(UsableSkill { found, skill })
     }
 
+    /// Whether a run of this skill is refused by what is in its folder: then no word of its author's is told. One that cannot be judged is refused.
+    pub(crate) fn is_refused(&self, found: &FoundSkill) -> bool {
+        let judged = self.policy(found).and_then(|policy| {
+            let report = policy.scan_folder(&found.folder)?;
+            Ok(policy.refusal(&report).is_some())
+        });
+        judged.unwrap_or(true)
+    }
+
     /// The user's policy over a skill, read anew. Without one that can be read, nothing is done.
     pub(crate) fn policy(&self, found: &FoundSkill) -> Result<UserPolicy, Refusal> {
         UserPolicy::load(self.policy.as_deref(), [&found.folder])

@@ -67,6 +67,8 @@ struct ListedSkill {
     path: String,
     /// Whether it could be loaded, and its manifest is valid.
     valid: bool,
+    /// Whether `run_skill` refuses it for what is in it: then nothing of what its author wrote is told here.
+    blocked: bool,
     /// Where its permissions come from: `skill` (its own manifest), `user` (one that the user wrote for it), `defaults` (no manifest: its own
     /// folder read-only and nothing else); null where it is not valid.
     permissions_from: Option<String>,
@@ -86,9 +88,11 @@ struct ListedSkill {
 impl ListedSkill {
     fn of(context: &ToolContext, found: &FoundSkill) -> Self {
         let loaded = context.load_found(found).ok();
+        let blocked = context.is_refused(found);
         let manifest = loaded.as_ref().map(LoadedSkill::manifest);
-        let skill = manifest.map(Manifest::skill);
-        let declared = manifest.map_or(&[][..], Manifest::parameters);
+        let told = manifest.filter(|_| !blocked);
+        let skill = told.map(Manifest::skill);
+        let declared = told.map_or(&[][..], Manifest::parameters);
         let (mut parameters, mut room) = (Vec::new(), MOST_PARAMETER_BYTES);
         for parameter in declared {
             let value = json!(parameter);
@@ -104,13 +108,14 @@ impl ListedSkill {
             path: found.folder.display().to_string(),
             skill: found.name.clone(),
             valid: manifest.is_some(),
+            blocked,
             permissions_from: loaded.as_ref().map(|skill| skill.origin().as_str().to_owned()),
             args_are_command: manifest.is_some_and(|manifest| manifest.entrypoint().is_none()),
             name: skill.map(|skill| text(&skill.name.value)),
             version: skill.map(|skill| text(&skill.version.value)),
             description: skill
                 .and_then(|skill| skill.description.as_ref().map(|own| own.value.clone()))
-                .or_else(|| document_description(found))
+                .or_else(|| document_description(found).filter(|_| !blocked))
                 .map(|description| text(&description)),
             parameters_left_out: declared.len() - parameters.len(),
             parameters,
@@ -119,6 +124,10 @@ impl ListedSkill {
 
     fn tell(&self, text: &mut String) {
         let _ = write!(text, "\n- {}", quoted(&self.skill));
+        if self.blocked {
+            text.push_str(": BLOCKED; run_skill refuses it, and scan_skill says why");
+            return;
+        }
         match (&self.name, &self.version) {
             (Some(name), Some(version)) => {
                 let _ = write!(text, " ({} {})", quoted(name), quoted(version));
@@ -320,6 +329,13 @@ pub(crate) struct SkillInspection {
 pub(crate) fn inspect(context: &ToolContext, given: Map<String, Value>) -> Result<ToolAnswer, ToolProblem> {
     let OneSkill { skill } = arguments("inspect_skill", given)?;
     let loaded = context.load(&skill)?;
+    let policy = loaded.skill.policy();
+    let report = policy.scan_folder(&loaded.found.folder).map_err(|refusal| refused(&skill, &refusal))?;
+    if let Some(refusal) = policy.refusal(&report) {
+        return Err(ToolProblem::new(format!("what the skill {} declares is not read out", quoted(&skill)))
+            .why(why(&refusal))
+            .cure(cure(&refusal)));
+    }
     let manifest = loaded.skill.manifest();
     let places = loaded.skill.places();
     let mut value = json!(manifest);

@@ -10,6 +10,10 @@ use super::screen::ScreenFilter;
 use super::terminal::TerminalFilter;
 use crate::streams::{OutputTarget, PrintedOutput};
 
+/// What is said once where not all of an output is handed on.
+const TOO_MUCH: &[u8] =
+    b"\nskillsandbox: there is more of this than is handed on; the trace has what fits there\n";
+
 /// How many bytes may still be handed on, by all outputs of a run together.
 #[derive(Debug, Clone)]
 pub(crate) struct OutputBudget(Arc<AtomicU64>);
@@ -41,6 +45,8 @@ pub(crate) struct OutputReader<R> {
     pub(crate) budget: OutputBudget,
     /// The most that is kept.
     pub(crate) keep: usize,
+    /// The most that is handed on.
+    pub(crate) pass: usize,
     pub(crate) redactor: Arc<Redactor>,
 }
 
@@ -51,6 +57,7 @@ impl<R: Read> OutputReader<R> {
         let mut printed = PrintedOutput::default();
         let (mut terminal, mut screen) = (TerminalFilter::default(), ScreenFilter::default());
         let mut buffer = vec![0; 64 << 10];
+        let mut was_over = false;
         loop {
             let count = match self.pipe.read(&mut buffer) {
                 Ok(0) => break,
@@ -62,18 +69,23 @@ impl<R: Read> OutputReader<R> {
             printed.total += count as u64;
             printed.omitted += (count - granted) as u64;
             let bytes = buffer.get(..granted).unwrap_or_default();
+            let passing = bytes.get(..granted.min(self.pass)).unwrap_or_default();
+            let is_over = granted > self.pass && !was_over;
+            was_over |= is_over;
+            self.pass = self.pass.saturating_sub(granted);
             let passed = match self.forward {
                 OutputTarget::Nowhere => Ok(()),
-                OutputTarget::Own => pass_on(bytes, self.is_error),
-                OutputTarget::Terminal => pass_on(terminal.push(bytes).as_bytes(), self.is_error),
-                OutputTarget::Screen => pass_on(&screen.push(bytes), self.is_error),
-                OutputTarget::Error => pass_on(bytes, true),
+                OutputTarget::Own => pass_on(passing, self.is_error),
+                OutputTarget::Terminal => pass_on(terminal.push(passing).as_bytes(), self.is_error),
+                OutputTarget::Screen => pass_on(&screen.push(passing), self.is_error),
+                OutputTarget::Error => pass_on(passing, true),
                 OutputTarget::Kept => {
                     let room = self.keep.saturating_sub(printed.kept.len()).min(bytes.len());
                     printed.kept.extend_from_slice(bytes.get(..room).unwrap_or_default());
                     Ok(())
                 }
             };
+            let passed = passed.and_then(|()| if is_over { pass_on(TOO_MUCH, true) } else { Ok(()) });
             lines.push(bytes, &self.redactor, |line| record(Event::new((self.kind)(line))));
             // With this end closed, whoever writes on is told, as without a sandbox.
             if let Err(error) = passed {
@@ -129,6 +141,7 @@ mod tests {
             is_error: false,
             budget: budget.clone(),
             keep,
+            pass: usize::MAX,
             redactor,
         };
         let mut lines = Vec::new();

@@ -280,7 +280,8 @@ fn readers(
     let start = |pipe, kind, forward, is_error| {
         let (budget, redactor) = (budget.clone(), Arc::clone(redactor));
         let keep = streams.keep.unwrap_or(usize::MAX);
-        let follow = OutputReader { pipe, kind, forward, is_error, budget, keep, redactor };
+        let pass = streams.most_errors.filter(|_| is_error).unwrap_or(usize::MAX);
+        let follow = OutputReader { pipe, kind, forward, is_error, budget, keep, pass, redactor };
         let shared = shared.clone();
         let thread = std::thread::Builder::new().name("skillsandbox-out".into());
         thread.spawn(move || follow.follow(|event| shared.record(event))).ok()

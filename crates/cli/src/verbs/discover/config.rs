@@ -9,18 +9,20 @@ use nix::libc::{O_NOCTTY, O_NOFOLLOW, O_NONBLOCK};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use skillsandbox_path_policy::{AccessKind, PathPolicy, strict_json};
-use skillsandbox_text::{NextWord, REDACTED, redact_named_values, shorten_line};
+use skillsandbox_text::shorten_line;
 use skillsandbox_tracer::credential_place;
 
+use super::confinement::{self, unclear};
 use super::places::PlaceKind;
-use crate::verbs::hook::is_hook_command;
+use super::shown::{self, MOST_SHOWN};
+use crate::verbs::hook::{SettingsHook, settings_hook};
 
 /// Largest configuration that is read: the largest in use keep histories, too, and have some megabytes.
 const MOST_BYTES: u64 = 32 << 20;
-/// Most characters of a command that are shown.
-const MOST_SHOWN: usize = 160;
-/// Verbs of ours that confine what they start.
-const CONFINING: [&str; 4] = ["wrap", "serve", "run", "exec"];
+/// Keys of an entry that say where to ask.
+const ADDRESSES: [&str; 4] = ["url", "httpUrl", "serverUrl", "tcp"];
+/// How a plugin names its own folder.
+const PLUGIN_ROOT: &str = "${CLAUDE_PLUGIN_ROOT}/";
 
 /// An MCP server that an agent starts or asks.
 #[derive(Debug, Serialize)]
@@ -32,6 +34,9 @@ pub(super) struct FoundServer {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) project: Option<String>,
     pub(super) state: ServerState,
+    /// Why it is not simply confined or not.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) why: Vec<String>,
     /// What is started, without values of secrets; or the host that is asked.
     pub(super) starts: String,
     /// Names of the variables that the configuration sets. Their values are nobody's business.
@@ -46,11 +51,13 @@ pub(super) struct FoundServer {
 pub(super) enum ServerState {
     /// A verb of ours starts it.
     Confined,
+    /// A verb of ours starts it, and is told to grant so much that little is left of the confinement.
+    Wide,
     /// It has all the rights of the person.
     Unconfined,
     /// It runs on another machine, or was started by somebody else.
     Remote,
-    /// The entry says neither what to start nor where to ask.
+    /// The entry does not say, in a way that can be relied on, what is started or asked.
     Unclear,
 }
 
@@ -58,43 +65,108 @@ pub(super) enum ServerState {
 #[derive(Debug, Default)]
 pub(super) struct ReadConfig {
     pub(super) servers: Vec<FoundServer>,
-    /// Whether it calls the hook of its product.
-    pub(super) has_hook: bool,
-    /// Whether it switches all hooks off.
-    pub(super) hooks_are_off: bool,
+    /// Files beside it that have more servers, as it names them.
+    pub(super) others: Vec<String>,
+    /// What in it cannot be judged.
+    pub(super) problems: Vec<String>,
+    /// What it says of the hook of its product.
+    pub(super) hook: SettingsHook,
+}
+
+/// A configuration to read.
+pub(super) struct ConfigFile<'a> {
+    pub(super) path: &'a Path,
+    pub(super) kind: PlaceKind,
+    /// The product whose hook it may call.
+    pub(super) hook: Option<&'a str>,
+    /// Whether it may have servers with no key around them, as those of plugins have.
+    pub(super) may_be_flat: bool,
+    /// Where relative paths are taken to begin.
+    pub(super) folder: &'a Path,
 }
 
 /// Reads a configuration; `None` where there is none.
 ///
 /// # Errors
 /// Why it was not read, without a word of what it holds.
-pub(super) fn read_config(
-    policy: &PathPolicy,
-    file: &Path,
-    kind: PlaceKind,
-    hook: Option<&str>,
-) -> Result<Option<ReadConfig>, String> {
-    let Some(text) = read_text(policy, file)? else { return Ok(None) };
-    let (root, keys) = match kind {
+pub(super) fn read_config(policy: &PathPolicy, file: &ConfigFile<'_>) -> Result<Option<ReadConfig>, String> {
+    let Some(text) = read_text(policy, file.path)? else { return Ok(None) };
+    let (root, keys) = match file.kind {
         PlaceKind::Json(keys) => (read_json(&text)?, keys),
         PlaceKind::Toml(keys) => (read_toml(&text)?, keys),
         PlaceKind::Documents | PlaceKind::Plugins => return Ok(None),
     };
-    let is_toml = matches!(kind, PlaceKind::Toml(_));
     let mut config = ReadConfig::default();
-    let add = |root: &Value, project: Option<&str>, config: &mut ReadConfig| {
-        let servers = keys.iter().try_fold(root, |value, key| value.get(key)).and_then(Value::as_object);
-        for (name, entry) in servers.into_iter().flatten() {
-            config.servers.push(read_server(name, entry, file, project, is_toml));
+    config.add_servers(&root, keys, None, file);
+    for (list, whose) in [("projects", ""), ("profiles", "the profile ")] {
+        for (name, inner) in root.get(list).and_then(Value::as_object).into_iter().flatten() {
+            config.add_servers(inner, keys, Some(&format!("{whose}{name}")), file);
         }
-    };
-    add(&root, None, &mut config);
-    for (path, project) in root.get("projects").and_then(Value::as_object).into_iter().flatten() {
-        add(project, Some(path), &mut config);
     }
-    config.has_hook = hook.is_some_and(|product| calls_hook(&root, product));
-    config.hooks_are_off = root.get("disableAllHooks") == Some(&Value::Bool(true));
+    if file.may_be_flat {
+        for (name, entry) in root.as_object().into_iter().flatten() {
+            let is_server = |key: &&str| entry.get(key).is_some();
+            if std::iter::once("command").chain(ADDRESSES).any(|key| is_server(&key)) {
+                config.servers.push(read_server(name, entry, None, file));
+            }
+        }
+    }
+    config.hook = file.hook.map(|product| settings_hook(&root, product, file.folder)).unwrap_or_default();
     Ok(Some(config))
+}
+
+impl ReadConfig {
+    /// Adds the servers under these keys: there by themselves, in a file that is named, or in a list of both.
+    fn add_servers(&mut self, root: &Value, keys: &[&str], project: Option<&str>, file: &ConfigFile<'_>) {
+        let Some(value) = keys.iter().try_fold(root, |value, key| value.get(key)) else { return };
+        let parts = match value {
+            Value::Array(parts) => parts.iter().collect(),
+            part => vec![part],
+        };
+        for part in parts {
+            match part {
+                Value::Object(servers) => self
+                    .servers
+                    .extend(servers.iter().map(|(name, entry)| read_server(name, entry, project, file))),
+                Value::String(path) => self.others.push(path.clone()),
+                Value::Null => {}
+                Value::Bool(_) | Value::Number(_) | Value::Array(_) => {
+                    self.problems.push(format!("its `{}` is not a list of servers", keys.join(".")));
+                }
+            }
+        }
+    }
+}
+
+/// The file of a plugin that its configuration names, if it lies in the plugin's folder.
+///
+/// # Errors
+/// Why it is not looked at.
+pub(super) fn file_of_plugin(policy: &PathPolicy, config: &Path, named: &str) -> Result<PathBuf, String> {
+    let folder = config.parent().unwrap_or(config);
+    let folder = match folder.file_name() {
+        Some(name) if name == ".claude-plugin" => folder.parent().unwrap_or(folder),
+        _ => folder,
+    };
+    let out = || {
+        format!(
+            "it names {} with MCP servers, which is not in its own folder",
+            shorten_line(named, MOST_SHOWN)
+        )
+    };
+    let named = Path::new(named.strip_prefix(PLUGIN_ROOT).unwrap_or(named));
+    let real = |path: &Path| policy.resolve(path, AccessKind::Read).map_err(|_| out());
+    let (file, folder) = (real(&folder.join(named))?, real(folder)?);
+    if !file.starts_with(&folder) {
+        return Err(out());
+    }
+    if !file.is_file() {
+        return Err(format!(
+            "it names {} with MCP servers, which is not there",
+            shorten_line(&named.to_string_lossy(), MOST_SHOWN)
+        ));
+    }
+    Ok(file)
 }
 
 /// The text of a file that lies in the home or the project, whatever it is called there. Nothing else than a regular file is opened, and no
@@ -199,75 +271,66 @@ fn without_comments(text: &str) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
-fn read_server(name: &str, entry: &Value, file: &Path, project: Option<&str>, is_toml: bool) -> FoundServer {
-    let text = |key: &str| entry.get(key).and_then(Value::as_str);
-    let variables =
+fn read_server(name: &str, entry: &Value, project: Option<&str>, file: &ConfigFile<'_>) -> FoundServer {
+    let variables: Vec<String> =
         entry.get("env").and_then(Value::as_object).into_iter().flat_map(Map::keys).cloned().collect();
-    let mut server = FoundServer {
-        name: shorten_line(name, MOST_SHOWN),
-        file: file.to_owned(),
-        project: project.map(|project| shorten_line(project, MOST_SHOWN)),
-        state: ServerState::Unclear,
-        starts: String::new(),
-        variables,
-        change: None,
-    };
-    if let Some(command) = text("command") {
-        let arguments = entry.get("args").and_then(Value::as_array).into_iter().flatten();
-        let arguments: Vec<&str> = arguments.filter_map(Value::as_str).collect();
-        server.starts = shown_command(command, &arguments);
-        server.state =
-            if confines(command, &arguments) { ServerState::Confined } else { ServerState::Unconfined };
-        if server.state == ServerState::Unconfined {
-            server.change = Some(change_of(command, &server.variables, is_toml));
+    let command = entry.get("command").and_then(Value::as_str);
+    let address = ADDRESSES.iter().find_map(|key| entry.get(key));
+    let arguments = texts(entry.get("args"));
+    let starts = match (command, address.and_then(Value::as_str)) {
+        (Some(command), _) => {
+            let arguments = arguments.as_deref().unwrap_or_default();
+            if confinement::is_our_program(command) {
+                shown::own_command(command, arguments)
+            } else {
+                shown::command(command, arguments)
+            }
         }
-    } else if let Some(url) = text("url").or_else(|| text("httpUrl")).or_else(|| text("serverUrl")) {
-        server.state = ServerState::Remote;
-        server.starts = shown_host(url);
-    }
-    server
-}
-
-/// A command without the values that the names before them give away.
-fn shown_command(command: &str, arguments: &[&str]) -> String {
-    let mut next = NextWord::default();
-    let words = std::iter::once(&command).chain(arguments).map(|word| redact_named_values(word, &mut next));
-    let words = words.map(|word| if looks_like_key(&word) { REDACTED.to_owned() } else { word });
-    shorten_line(&words.collect::<Vec<_>>().join(" "), MOST_SHOWN)
-}
-
-/// Whether a word looks like a key that nothing before it gives away: `ghp_16C7e42F292c6912E7`.
-fn looks_like_key(word: &str) -> bool {
-    let value = word.rsplit('=').next().unwrap_or(word);
-    let is_plain = value.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
-    let has = |test: fn(&u8) -> bool| value.as_bytes().iter().any(test);
-    value.len() >= 20 && is_plain && has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic)
-}
-
-/// The scheme and the host of an address: its path and its query may hold keys.
-fn shown_host(url: &str) -> String {
-    let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
-    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    let host = authority.rsplit('@').next().unwrap_or_default();
-    shorten_line(&format!("{scheme}://{host}"), MOST_SHOWN)
-}
-
-/// Whether a command is one of ours that confines: by its name, or by the path of this very program or one of `PATH`.
-fn confines(command: &str, arguments: &[&str]) -> bool {
-    let path = Path::new(command);
-    let is_ours = if command.contains('/') {
-        let real = path.canonicalize().ok();
-        let own = std::env::current_exe().ok().and_then(|own| own.canonicalize().ok());
-        let on_path = std::env::var_os("PATH")
-            .into_iter()
-            .flat_map(|list| std::env::split_paths(&list).collect::<Vec<_>>());
-        let mut known =
-            on_path.filter_map(|folder| folder.join("skillsandbox").canonicalize().ok()).chain(own);
-        real.is_some_and(|real| known.any(|known| known == real))
-    } else {
-        command == "skillsandbox"
+        (None, Some(address)) => shown::host(address),
+        (None, None) => String::new(),
     };
-    is_ours && arguments.first().is_some_and(|verb| CONFINING.contains(verb))
+    let cwd = entry.get("cwd").and_then(Value::as_str).map_or(file.folder, Path::new);
+    let (state, why) = match (command, address, arguments) {
+        (Some(_), Some(_), _) => unclear("it says both what to start and where to ask"),
+        (Some(_), None, None) => unclear("its arguments are not a list of texts"),
+        (Some(_), None, Some(_)) if !is_object_or_none(entry.get("env")) => {
+            unclear("its `env` is not a list of variables")
+        }
+        (Some(command), None, Some(arguments)) => {
+            confinement::judge(command, &arguments, entry, &file.folder.join(cwd))
+        }
+        (None, Some(Value::String(_)), _) if entry.get("headersHelper").is_some() => {
+            unclear("its `headersHelper` is a program of its own")
+        }
+        (None, Some(Value::String(_)), _) => (ServerState::Remote, Vec::new()),
+        (None, _, _) => unclear("it says neither what to start nor where to ask"),
+    };
+    let is_toml = matches!(file.kind, PlaceKind::Toml(_));
+    let change =
+        command.filter(|command| state == ServerState::Unconfined && !confinement::is_our_program(command));
+    FoundServer {
+        name: shorten_line(name, MOST_SHOWN),
+        file: file.path.to_owned(),
+        project: project.map(|project| shorten_line(project, MOST_SHOWN)),
+        state,
+        why,
+        starts,
+        change: change.map(|command| change_of(command, &variables, is_toml)),
+        variables,
+    }
+}
+
+fn is_object_or_none(value: Option<&Value>) -> bool {
+    value.is_none_or(|value| value.is_object() || value.is_null())
+}
+
+/// A list of texts; none at all is an empty one, and one with something else in it is none.
+fn texts(list: Option<&Value>) -> Option<Vec<&str>> {
+    match list {
+        None | Some(Value::Null) => Some(Vec::new()),
+        Some(Value::Array(words)) => words.iter().map(Value::as_str).collect(),
+        Some(_) => None,
+    }
 }
 
 /// The change that confines a server. Its own arguments stay as they are, and are not repeated: they may hold keys.
@@ -276,7 +339,7 @@ fn change_of(command: &str, variables: &[String], is_toml: bool) -> String {
     for name in variables {
         words.extend(["--env".to_owned(), name.clone()]);
     }
-    words.extend(["--".to_owned(), command.to_owned()]);
+    words.extend(["--".to_owned(), shown::program_word(command)]);
     let words: Vec<String> =
         words.iter().map(|word| Value::from(shorten_line(word, MOST_SHOWN)).to_string()).collect();
     let words = words.join(", ");
@@ -284,34 +347,6 @@ fn change_of(command: &str, variables: &[String], is_toml: bool) -> String {
         format!("command = \"skillsandbox\", args = [{words}, …its args]")
     } else {
         format!("\"command\": \"skillsandbox\", \"args\": [{words}, …its args]")
-    }
-}
-
-/// Whether hooks of a configuration, or a plugin that it enables, call our hook.
-fn calls_hook(root: &Value, product: &str) -> bool {
-    let by_plugin = root.get("enabledPlugins").and_then(Value::as_object).is_some_and(|plugins| {
-        plugins.iter().any(|(name, enabled)| {
-            name.split('@').next() == Some("skillsandbox") && enabled == &Value::Bool(true)
-        })
-    });
-    let event = if product == "gemini" { "BeforeTool" } else { "PreToolUse" };
-    let groups = root.get("hooks").and_then(|hooks| hooks.get(event)).and_then(Value::as_array);
-    let mut hooks = groups
-        .into_iter()
-        .flatten()
-        .filter(|group| matches_all(group))
-        .flat_map(|group| group.get("hooks").and_then(Value::as_array).into_iter().flatten());
-    let calls = |hook: &Value| {
-        hook.get("command").and_then(Value::as_str).is_some_and(|command| is_hook_command(command, product))
-    };
-    by_plugin || hooks.any(calls)
-}
-
-/// Whether a group is for every tool. One for some tools leaves the others alone.
-fn matches_all(group: &Value) -> bool {
-    match group.get("matcher") {
-        None => true,
-        Some(matcher) => matches!(matcher.as_str(), Some("" | "*" | ".*")),
     }
 }
 
@@ -341,39 +376,5 @@ mod tests {
         }
         assert!(read_json(&"[".repeat(100_000)).is_err());
         assert_eq!(read_json(" \n").unwrap(), Value::Null);
-    }
-
-    #[test]
-    fn keys_in_commands_and_addresses_are_not_shown() {
-        let shown = shown_command(
-            "npx",
-            &["-y", "server", "--api-key", "sk-1234567890abcdef", "--token=hidden", "API_KEY=hidden2"],
-        );
-        assert!(
-            !shown.contains("sk-1234") && !shown.contains("hidden") && !shown.contains("ghp_"),
-            "{shown}"
-        );
-        assert_eq!(
-            shown_command("npx", &["-y", "@modelcontextprotocol/server-filesystem", "/home/me"]),
-            "npx -y @modelcontextprotocol/server-filesystem /home/me"
-        );
-        assert_eq!(
-            shown_host("https://user:pass@mcp.example.com:8443/key/abc?token=x"),
-            "https://mcp.example.com:8443"
-        );
-    }
-
-    #[test]
-    fn only_our_own_verbs_confine() {
-        assert!(confines("skillsandbox", &["wrap", "--", "x"]) && confines("skillsandbox", &["serve"]));
-        for (command, arguments) in [
-            ("skillsandbox", &["scan"][..]),
-            ("skillsandbox", &[]),
-            ("sh", &["-c", "skillsandbox wrap -- x"]),
-            ("/tmp/skillsandbox", &["wrap"]),
-            ("./skillsandbox", &["wrap"]),
-        ] {
-            assert!(!confines(command, arguments), "{command} {arguments:?}");
-        }
     }
 }

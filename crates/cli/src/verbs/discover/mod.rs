@@ -3,8 +3,10 @@
 //! It reads, and does nothing else: nothing is executed, nothing is written, no network is used.
 
 mod config;
+pub(crate) mod confinement;
 mod places;
 mod render;
+mod shown;
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -18,17 +20,20 @@ use skillsandbox_path_policy::{AccessKind, PathPolicy};
 use skillsandbox_run::UserPolicy;
 use skillsandbox_scanner::{ScanTree, ScanVerdict, Scanner};
 
+use super::hook::SettingsHook;
 use super::policy::PolicyArgs;
 use crate::args::OutputFormat;
 use crate::output::{self, ExitAnswer};
-use config::{FoundServer, ServerState, read_config};
+use config::{ConfigFile, FoundServer, ServerState, file_of_plugin, read_config};
 use places::{AgentPlace, HOOKS, PLACES, PLUGIN_CONFIGURATIONS, PlaceBase, PlaceKind};
 
 /// The version of the JSON form.
 const VERSION: u32 = 1;
-/// Most entries of a folder of skills or plugins that are looked at, and how deep plugins are searched for configurations.
+/// Most entries of a folder of skills that are looked at.
 const MOST_ENTRIES: usize = 5_000;
-const DEPTH: usize = 6;
+/// Most entries of a folder of plugins that are searched for configurations, and how deep.
+const MOST_SEARCHED: usize = 200_000;
+const DEPTH: usize = 64;
 /// Most things that are scanned in one place.
 const MOST_SCANNED: usize = 1_000;
 
@@ -75,6 +80,9 @@ struct FoundAgent {
     agent: &'static str,
     /// Whether the hook is called before each of its tool calls; null where there is no hook for it.
     hook: Option<HookState>,
+    /// Why a hook that is there cannot be relied on.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    hook_problems: Vec<String>,
     servers: Vec<FoundServer>,
     /// Skills, plugins and documents that it obeys.
     documents: Vec<FoundDocument>,
@@ -86,7 +94,9 @@ struct FoundAgent {
 #[serde(rename_all = "kebab-case")]
 enum HookState {
     Installed,
-    /// It is in the settings, and they switch all hooks off.
+    /// It is in the settings, but not as it was printed: it may not see a call, or not be able to refuse it.
+    Weakened,
+    /// It is in the settings, and they switch hooks off.
     SwitchedOff,
     Missing,
 }
@@ -155,7 +165,7 @@ impl FoundAgent {
     fn is_fine(&self) -> bool {
         let confined = |server: &FoundServer| match server.state {
             ServerState::Confined | ServerState::Remote => true,
-            ServerState::Unconfined | ServerState::Unclear => false,
+            ServerState::Wide | ServerState::Unconfined | ServerState::Unclear => false,
         };
         let judged =
             |document: &FoundDocument| document.verdict != ScanVerdict::Blocked.as_str() && document.complete;
@@ -163,6 +173,7 @@ impl FoundAgent {
         let guarded = self.documents.is_empty() || self.hook == Some(HookState::Installed);
         self.problems.is_empty()
             && guarded
+            && self.hook != Some(HookState::Weakened)
             && self.servers.iter().all(confined)
             && self.documents.iter().all(judged)
     }
@@ -186,7 +197,7 @@ impl<'a> Search<'a> {
     fn agents(&self) -> Vec<FoundAgent> {
         let mut agents: Vec<FoundAgent> = Vec::new();
         let mut seen = HashSet::new();
-        let mut hooks: BTreeMap<&str, (bool, bool)> = BTreeMap::new();
+        let mut hooks: BTreeMap<&str, SettingsHook> = BTreeMap::new();
         for place in PLACES {
             let path = self.path_of(place);
             // The project may be the home, and a link may lead from one agent's place to another's.
@@ -199,9 +210,11 @@ impl<'a> Search<'a> {
             let Some(agent) = agents.last_mut() else { continue };
             match place.kind {
                 PlaceKind::Json(_) | PlaceKind::Toml(_) => {
-                    let (hook, off) = self.look_at_config(&path, place.kind, agent);
+                    let hook = self.look_at_config(&path, place.kind, agent);
                     let known = hooks.entry(place.agent).or_default();
-                    *known = (known.0 || hook, known.1 || off);
+                    known.calls |= hook.calls;
+                    known.is_off |= hook.is_off;
+                    known.weak.extend(hook.weak);
                 }
                 PlaceKind::Documents => self.scan(&path, agent),
                 PlaceKind::Plugins => {
@@ -212,11 +225,17 @@ impl<'a> Search<'a> {
         }
         for agent in &mut agents {
             let has_hook = HOOKS.iter().any(|(name, _)| *name == agent.agent);
-            agent.hook = has_hook.then(|| match hooks.get(agent.agent) {
-                Some((true, false)) => HookState::Installed,
-                Some((true, true)) => HookState::SwitchedOff,
-                Some((false, _)) | None => HookState::Missing,
+            let found = hooks.remove(agent.agent).unwrap_or_default();
+            agent.hook = has_hook.then_some(match found {
+                SettingsHook { calls: false, ref weak, .. } if weak.is_empty() => HookState::Missing,
+                SettingsHook { is_off: true, .. } => HookState::SwitchedOff,
+                // One that can refuse is enough, whatever else is called.
+                SettingsHook { calls: true, .. } => HookState::Installed,
+                SettingsHook { calls: false, .. } => HookState::Weakened,
             });
+            if agent.hook == Some(HookState::Weakened) {
+                agent.hook_problems = found.weak;
+            }
         }
         agents.retain(|agent| !agent.is_empty());
         agents
@@ -229,18 +248,45 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Whether a configuration calls the hook, and whether it switches hooks off.
-    fn look_at_config(&self, path: &Path, kind: PlaceKind, agent: &mut FoundAgent) -> (bool, bool) {
+    /// Takes what a configuration has; what it says of the hook comes back.
+    fn look_at_config(&self, path: &Path, kind: PlaceKind, agent: &mut FoundAgent) -> SettingsHook {
         let hook = HOOKS.iter().find(|(name, _)| *name == agent.agent).map(|(_, hook)| *hook);
-        match read_config(&self.reach, path, kind, hook) {
-            Ok(Some(config)) => {
-                agent.servers.extend(config.servers);
-                (config.has_hook, config.hooks_are_off)
+        let may_be_flat = path.file_name().is_some_and(|name| name == ".mcp.json");
+        let file = ConfigFile { path, kind, hook, may_be_flat, folder: self.project };
+        let others = self.take_config(&file, agent);
+        let (hook, others) = others.unwrap_or_default();
+        for named in others {
+            match file_of_plugin(&self.reach, path, &named) {
+                Ok(other) => {
+                    let file = ConfigFile { path: &other, may_be_flat: true, ..file };
+                    for deeper in self.take_config(&file, agent).unwrap_or_default().1 {
+                        let why = format!("it names one more file with MCP servers: {deeper}");
+                        agent.problems.push(FoundProblem { path: other.clone(), why });
+                    }
+                }
+                Err(why) => agent.problems.push(FoundProblem { path: path.to_owned(), why }),
             }
-            Ok(None) => (false, false),
+        }
+        hook
+    }
+
+    /// Takes what one file has; the files that it names come back.
+    fn take_config(
+        &self,
+        file: &ConfigFile<'_>,
+        agent: &mut FoundAgent,
+    ) -> Option<(SettingsHook, Vec<String>)> {
+        let mut problem = |why| agent.problems.push(FoundProblem { path: file.path.to_owned(), why });
+        match read_config(&self.reach, file) {
+            Ok(Some(config)) => {
+                config.problems.into_iter().for_each(&mut problem);
+                agent.servers.extend(config.servers);
+                Some((config.hook, config.others))
+            }
+            Ok(None) => None,
             Err(why) => {
-                agent.problems.push(FoundProblem { path: path.to_owned(), why });
-                (false, false)
+                problem(why);
+                None
             }
         }
     }
@@ -331,28 +377,59 @@ impl<'a> Search<'a> {
         }))
     }
 
-    /// MCP servers that plugins and extensions bring.
+    /// MCP servers that plugins and extensions bring. What is not searched is named.
     fn look_at_plugins(&self, folder: &Path, agent: &mut FoundAgent) {
-        let mut pending = vec![(folder.to_owned(), 0)];
-        let mut budget = MOST_ENTRIES;
-        while let Some((folder, depth)) = pending.pop() {
-            let Ok(entries) = self.reach.read_dir(&folder) else { continue };
+        // Where it leads elsewhere, the scan has said so.
+        let Ok(Some(root)) = self.real_folder(folder) else { return };
+        let mut seen = HashSet::from([root.clone()]);
+        let mut pending = vec![(root, 0)];
+        let mut budget = MOST_SEARCHED;
+        let mut problems = Vec::new();
+        let mut problem = |path: &Path, why: &str| {
+            problems.push(FoundProblem { path: path.to_owned(), why: why.to_owned() });
+        };
+        'folders: while let Some((folder, depth)) = pending.pop() {
+            if depth > DEPTH {
+                problem(&folder, "it lies too deep, and was not searched for MCP servers");
+                continue;
+            }
+            let Ok(entries) = self.reach.read_dir(&folder) else {
+                problem(&folder, "it cannot be listed, and was not searched for MCP servers");
+                continue;
+            };
             for entry in entries {
                 let Some(left) = budget.checked_sub(1) else {
-                    let why = format!(
-                        "it has more than {MOST_ENTRIES} files; not all were searched for MCP servers"
-                    );
-                    agent.problems.push(FoundProblem { path: folder, why });
-                    return;
+                    problem(&folder, "there are too many files; not all were searched for MCP servers");
+                    break 'folders;
                 };
                 budget = left;
                 let path = folder.join(&entry.name);
-                if entry.is_dir && depth < DEPTH && entry.name != "node_modules" && entry.name != ".git" {
-                    pending.push((path, depth + 1));
-                } else if !entry.is_dir && PLUGIN_CONFIGURATIONS.iter().any(|name| entry.name == *name) {
-                    self.look_at_config(&path, PlaceKind::Json(&["mcpServers"]), agent);
+                let is_configuration = PLUGIN_CONFIGURATIONS.iter().any(|name| entry.name == *name);
+                let inner = if entry.is_link && !is_configuration {
+                    self.linked_folder(&path)
+                } else {
+                    Ok(entry.is_dir.then(|| path.clone()))
+                };
+                match inner {
+                    Ok(Some(inner)) if seen.insert(inner.clone()) => pending.push((inner, depth + 1)),
+                    Ok(None) if is_configuration => {
+                        self.look_at_config(&path, PlaceKind::Json(&["mcpServers"]), agent);
+                    }
+                    Ok(_) => {}
+                    Err(why) => problem(&path, &why),
                 }
             }
+        }
+        agent.problems.extend(problems);
+    }
+
+    /// The folder that a link leads to; `None` where that is a file, or nothing.
+    fn linked_folder(&self, link: &Path) -> Result<Option<PathBuf>, String> {
+        match link.metadata() {
+            Ok(found) if !found.is_dir() => Ok(None),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Ok(_) => self.real_folder(link),
+            Err(error) => Err(format!("it cannot be followed: {}", error.kind())),
         }
     }
 }

@@ -31,13 +31,20 @@ fn tell_agent(text: &mut String, found: &Discovery, agent: &FoundAgent) {
         let _ = match state {
             HookState::Installed => writeln!(text, "  hook: {GREEN}installed{RESET}"),
             HookState::SwitchedOff => {
-                writeln!(text, "  hook: {RED}switched off{RESET} by `disableAllHooks` in its settings")
+                writeln!(text, "  hook: {RED}switched off{RESET} by its settings")
             }
+            HookState::Weakened => writeln!(
+                text,
+                "  hook: {RED}weakened{RESET}; `skillsandbox hook {hook} --print-settings` prints lines that can be relied on"
+            ),
             HookState::Missing => writeln!(
                 text,
                 "  hook: {YELLOW}not installed{RESET}; `skillsandbox hook {hook} --print-settings` prints the lines for its settings"
             ),
         };
+    }
+    for why in &agent.hook_problems {
+        let _ = writeln!(text, "        {}", visible(why));
     }
     if !agent.servers.is_empty() {
         text.push_str("  MCP servers\n");
@@ -63,6 +70,7 @@ fn tell_agent(text: &mut String, found: &Discovery, agent: &FoundAgent) {
 fn tell_server(text: &mut String, found: &Discovery, server: &FoundServer) {
     let (colour, word) = match server.state {
         ServerState::Confined => (GREEN, "confined"),
+        ServerState::Wide => (RED, "wide"),
         ServerState::Unconfined => (RED, "not confined"),
         ServerState::Remote => (YELLOW, "remote"),
         ServerState::Unclear => (RED, "unclear"),
@@ -77,6 +85,9 @@ fn tell_server(text: &mut String, found: &Discovery, server: &FoundServer) {
     );
     if !server.starts.is_empty() {
         let _ = writeln!(text, "                 {}", visible(&server.starts));
+    }
+    for why in &server.why {
+        let _ = writeln!(text, "                 {}", visible(why));
     }
     if let Some(change) = &server.change {
         let _ = writeln!(text, "                 to confine it: {}", visible(change));
@@ -120,7 +131,7 @@ fn summary(found: &Discovery) -> String {
     let of = |state: ServerState| servers().filter(|server| server.state == state).count();
     let with = |verdict: &str| documents().filter(|document| document.verdict == verdict).count();
     let problems: usize = found.agents.iter().map(|agent| agent.problems.len()).sum();
-    let unconfined = of(ServerState::Unconfined) + of(ServerState::Unclear);
+    let unconfined = of(ServerState::Unconfined) + of(ServerState::Unclear) + of(ServerState::Wide);
     let mut text = format!(
         "MCP servers: {} ({} confined, {unconfined} not, {} remote). Skills and plugins: {} ({} SAFE, {} WARNING, {} BLOCKED).\n",
         servers().count(),

@@ -7,6 +7,7 @@
 mod claude_code;
 mod codex;
 mod gemini;
+mod installed;
 
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -22,6 +23,8 @@ use skillsandbox_run::{
     AgentCall, AgentGuard, GuardAnswer, GuardReason, GuardSettings, MAX_REQUEST_BYTES, ShellHandling,
     ToolKind, UserPolicy, real_path,
 };
+
+pub(crate) use installed::{SettingsHook, settings_hook};
 
 use super::policy::PolicyArgs;
 use crate::output::{self, ExitAnswer, escaped, visible};
@@ -349,13 +352,4 @@ fn pre_tool_use(decision: &str, reason: Option<&GuardReason>) -> Value {
 /// No decision: the product goes on as if there were no hook.
 fn no_decision() -> Value {
     Value::Object(Map::new())
-}
-
-/// Whether a command in some settings is this hook, for a product.
-pub(crate) fn is_hook_command(command: &str, product: &str) -> bool {
-    let mut words = command.split_whitespace();
-    let is_ours = words
-        .next()
-        .is_some_and(|program| Path::new(program.trim_matches(['"', '\''])).ends_with("skillsandbox"));
-    is_ours && words.next() == Some("hook") && words.next() == Some(product)
 }

@@ -42,6 +42,22 @@ pub(crate) struct GrantFlags {
     pub(crate) env: Vec<String>,
 }
 
+/// What a command line of ours asks for that decides how far what it starts can reach.
+#[cfg(target_os = "linux")]
+#[derive(Debug, Default)]
+pub(crate) struct AskedReach<'a> {
+    pub(crate) grants: Option<&'a GrantFlags>,
+    pub(crate) workspace: Option<&'a Path>,
+    /// A manifest that grants more.
+    pub(crate) manifest: Option<&'a Path>,
+    /// A policy in the place of the person's own.
+    pub(crate) policy: Option<&'a Path>,
+    pub(crate) best_effort: &'a [String],
+    pub(crate) skips_scan: bool,
+    /// Whether no system call is refused.
+    pub(crate) any_system_call: bool,
+}
+
 /// What a person takes away for one run.
 #[derive(Debug, Default, Args)]
 pub(crate) struct NarrowFlags {
