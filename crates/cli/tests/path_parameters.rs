@@ -147,3 +147,45 @@ fn a_link_that_an_earlier_run_left_does_not_lead_a_later_one() {
     let led = run(&stage, &above, &["--set", "in=work/in.txt"]);
     assert!(!text(&led.stdout).contains("STOLEN"), "{}", text(&led.stdout));
 }
+
+#[test]
+fn no_value_to_write_is_executed_later_or_belongs_to_a_skill() {
+    let (stage, work) = stage();
+    for file in ["other-skill/SKILL.md", "other-skill/scripts/run.sh", "declared/skillsandbox.yaml"] {
+        stage.write(&format!("work/{file}"), "BEFORE");
+    }
+    for folder in [".git/hooks", ".git/info", ".claude", ".config", ".local/bin", ".bashrc.d", "plain"] {
+        fs::create_dir_all(work.join(folder)).unwrap();
+    }
+    for value in [
+        ".git",
+        ".git/config",
+        ".git/hooks",
+        ".git/hooks/pre-commit",
+        ".git/hooks/anything",
+        ".claude/settings.json",
+        ".claude/new",
+        ".config",
+        ".local/bin/ls",
+        ".bashrc",
+        ".bashrc.d/x",
+        ".env",
+        "other-skill",
+        "other-skill/SKILL.md",
+        "other-skill/new",
+        "other-skill/scripts/run.sh",
+        "declared/skillsandbox.yaml",
+        "declared/x",
+        "SKILL.md",
+        "plain/skillsandbox.yaml",
+    ] {
+        let output = run(&stage, &work, &["--set", &format!("out={value}")]);
+        assert_eq!(code(&output), 125, "{value:?}: {}", text(&output.stderr));
+    }
+    assert_eq!(fs::read_to_string(work.join("other-skill/scripts/run.sh")).unwrap(), "BEFORE");
+    // Nor the skill's own files, from a folder above it.
+    let (skill, above) = (stage.skill(), stage.skill().parent().unwrap().to_owned());
+    let own = format!("out={}", skill.join("new").display());
+    assert_eq!(code(&run(&stage, &above, &["--set", &own])), 125);
+    assert_eq!(code(&run(&stage, &work, &["--set", "out=plain/new.txt"])), 0);
+}

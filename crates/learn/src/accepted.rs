@@ -3,11 +3,12 @@
 use serde_json::{Map, Value, json};
 use skillsandbox_manifest::{Destination, GrantPath, Manifest};
 
-use crate::draft::{DraftEntry, ManifestDraft};
+use crate::draft::{BEFORE, DraftEntry, ManifestDraft, rule_value};
 use crate::observation::SeenHost;
 use crate::places::LearnPlaces;
 use crate::proposal::{FileGrant, FileProposal, HostProposal};
 use crate::raised_limits::RaisedLimit;
+use crate::verify::DeclaredGrant;
 
 impl ManifestDraft {
     /// Adds a grant of files, unless the draft gives it already. Whether it was added.
@@ -24,6 +25,47 @@ impl ManifestDraft {
             self.read.push(entry);
         }
         true
+    }
+
+    /// What was seen is told in the place of what an entry said before, where the draft has it already.
+    pub fn renew_evidence(&mut self, proposal: &FileProposal) {
+        let list = if proposal.grant.writes() { &mut self.write } else { &mut self.read };
+        for entry in list.iter_mut().filter(|entry| entry.value == proposal.spelling) {
+            if entry.evidence.iter().all(|line| line.starts_with(BEFORE)) {
+                entry.evidence.clone_from(&proposal.evidence);
+            }
+        }
+    }
+
+    /// Adds what a skill's author declared and nobody saw, because the person says so. `why` tells which of the two.
+    pub fn grant_declared(&mut self, grant: &DeclaredGrant, places: &LearnPlaces, why: &str) {
+        match grant {
+            DeclaredGrant::File(file) => {
+                let Some(spelling) = places.spell(file.path()) else { return };
+                let list = if file.writes() { &mut self.write } else { &mut self.read };
+                list.push(DraftEntry::new(spelling, [why]));
+            }
+            DeclaredGrant::Host(rule) => self.egress.push(DraftEntry::new(rule_value(rule), [why])),
+            DeclaredGrant::Variable(pattern) => {
+                self.grant_variable(&pattern.to_string(), why);
+            }
+        }
+    }
+
+    /// Whether the draft gives what a skill's author declared.
+    #[must_use]
+    pub fn has_declared(&self, grant: &DeclaredGrant, places: &LearnPlaces) -> bool {
+        match grant {
+            DeclaredGrant::File(file) => self.file_grants(places).any(|own| own.covers(file)),
+            DeclaredGrant::Host(rule) => {
+                let rule = rule_value(rule);
+                self.egress.iter().any(|own| own.value == rule)
+            }
+            DeclaredGrant::Variable(pattern) => {
+                let name = pattern.to_string();
+                self.env.iter().any(|own| own.value == name)
+            }
+        }
     }
 
     /// The grants of files that the draft has.

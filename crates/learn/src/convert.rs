@@ -1,6 +1,7 @@
 //! The other known form of a declaration, in TOML (`[[skills]]`), as a manifest; what cannot be carried over is named.
 
 use serde_json::{Map, Value, json};
+use skillsandbox_text::escape_line;
 use toml::Table;
 
 use crate::draft::{DraftEntry, ManifestDraft};
@@ -35,6 +36,16 @@ pub enum ConvertError {
     /// It is larger than a declaration is.
     #[error("it is larger than 256 KiB, or declares more than 256 skills")]
     TooLarge,
+    /// It restricts a skill in a way that is not understood: without that, the skill could do more than it may.
+    #[error("{what} of the skill `{skill}` restricts it, and cannot be read: {why}")]
+    Restriction {
+        /// The skill's name, as the file has it.
+        skill: String,
+        /// Which key.
+        what: String,
+        /// Why it cannot be read.
+        why: String,
+    },
 }
 
 /// Converts all skills of a file.
@@ -59,10 +70,16 @@ pub fn convert_toml(text: &str) -> Result<Vec<ConvertedSkill>, ConvertError> {
     if skills.len() > MOST_SKILLS {
         return Err(ConvertError::TooLarge);
     }
-    let mut converted: Vec<ConvertedSkill> =
-        skills.iter().filter_map(toml::Value::as_table).map(|skill| Conversion::of(skill).finish()).collect();
+    let tables = skills.iter().filter_map(toml::Value::as_table);
+    let mut converted =
+        tables.map(|skill| Conversion::of(skill).finish()).collect::<Result<Vec<ConvertedSkill>, _>>()?;
     if converted.is_empty() {
         return Err(ConvertError::NoSkills);
+    }
+    for value in skills.iter().filter(|value| !value.is_table()) {
+        for skill in &mut converted {
+            skill.lost.push(format!("skills: `{}` is no skill", short(value)));
+        }
     }
     for key in table.keys().filter(|key| *key != "skills") {
         for skill in &mut converted {
@@ -80,6 +97,8 @@ struct Conversion {
     name: String,
     draft: ManifestDraft,
     lost: Vec<String>,
+    /// The first restriction that cannot be carried over, and why.
+    unread: Option<(String, String)>,
 }
 
 impl Conversion {
@@ -88,7 +107,7 @@ impl Conversion {
         let name = text("name").unwrap_or("skill").to_owned();
         let mut draft = ManifestDraft::new(&name, text("version"), text("description"));
         draft.about.push("Converted by `skillsandbox convert` from a declaration in TOML.".to_owned());
-        let mut own = Self { name: name.clone(), draft, lost: Vec::new() };
+        let mut own = Self { name: name.clone(), draft, lost: Vec::new(), unread: None };
         if own.draft.name != name {
             own.lose("name", &format!("`{name}` cannot be a skill's name here; it is `{}`", own.draft.name));
         }
@@ -101,6 +120,7 @@ impl Conversion {
                 ("capabilities", toml::Value::Table(capabilities)) => own.capabilities(capabilities),
                 ("resources", toml::Value::Table(resources)) => own.resources(resources),
                 ("allowed_commands", toml::Value::Table(commands)) => own.commands(commands),
+                ("allowed_commands", _) => own.refuse("allowed_commands", "expected a table"),
                 (other, value) => own.lose(other, &format!("there is nothing for `{}` here", short(value))),
             }
         }
@@ -108,8 +128,21 @@ impl Conversion {
         own
     }
 
-    fn finish(self) -> ConvertedSkill {
-        ConvertedSkill { name: self.name, draft: self.draft, lost: self.lost }
+    fn finish(self) -> Result<ConvertedSkill, ConvertError> {
+        if let Some((what, why)) = self.unread {
+            let skill = escape_line(&self.name);
+            return Err(ConvertError::Restriction {
+                skill,
+                what: escape_line(&what),
+                why: escape_line(&why),
+            });
+        }
+        Ok(ConvertedSkill { name: self.name, draft: self.draft, lost: self.lost })
+    }
+
+    /// A restriction that is not carried over: there is no manifest without it.
+    fn refuse(&mut self, what: &str, why: &str) {
+        self.unread.get_or_insert_with(|| (what.to_owned(), why.to_owned()));
     }
 
     fn lose(&mut self, key: &str, why: &str) {
@@ -118,13 +151,25 @@ impl Conversion {
 
     /// Changes the draft, unless it would not be a manifest any more.
     fn carry(&mut self, key: &str, change: impl FnOnce(&mut ManifestDraft)) {
+        if let Err(why) = self.try_change(change) {
+            self.lose(key, &why);
+        }
+    }
+
+    /// The same for what restricts the skill.
+    fn restrict(&mut self, key: &str, change: impl FnOnce(&mut ManifestDraft)) {
+        if let Err(why) = self.try_change(change) {
+            self.refuse(key, &why);
+        }
+    }
+
+    fn try_change(&mut self, change: impl FnOnce(&mut ManifestDraft)) -> Result<(), String> {
         let before = self.draft.clone();
         change(&mut self.draft);
-        if let Err(error) = self.draft.to_text() {
+        self.draft.to_text().map(drop).map_err(|error| {
             self.draft = before;
-            let why = error.to_string();
-            self.lose(key, why.lines().next().unwrap_or_default());
-        }
+            error.to_string().lines().next().unwrap_or_default().to_owned()
+        })
     }
 
     fn runtime(&mut self, runtime: &str) {
@@ -154,11 +199,16 @@ impl Conversion {
                         own.carry(&format!("{place}: {name}"), |draft| draft.env.push(entry));
                     });
                 }
-                ("env_blocklist", toml::Value::Array(list)) => self.each(&place, list, |own, place, name| {
-                    own.carry(&format!("{place}: {name}"), |draft| {
-                        push_into(draft.rest_of(&["permissions", "env_vars"]), "deny", json!(name));
-                    });
-                }),
+                ("env_blocklist", value) => match texts(value) {
+                    Some(names) => {
+                        for name in names {
+                            self.restrict(&format!("{place}: {name}"), |draft| {
+                                push_into(draft.rest_of(&["permissions", "env_vars"]), "deny", json!(name));
+                            });
+                        }
+                    }
+                    None => self.refuse(&place, "expected a list of names"),
+                },
                 (_, value) => self.lose(&place, &format!("there is nothing for `{}` here", short(value))),
             }
         }
@@ -188,7 +238,11 @@ impl Conversion {
         let (Some(host), inside, mode) = (parts.next(), parts.next(), parts.next()) else { return };
         let key = format!("{place}: {text}");
         let entry = DraftEntry::new(host.to_owned(), [key.clone()]);
-        if mode == Some("ro") {
+        let options: Vec<&str> = mode.into_iter().chain(parts).flat_map(|part| part.split(',')).collect();
+        for option in options.iter().filter(|option| !["ro", "rw"].contains(option)) {
+            self.lose(&key, &format!("there is nothing for `{option}` here"));
+        }
+        if options.contains(&"ro") {
             self.carry(&key, |draft| draft.read.push(entry));
         } else {
             self.carry(&key, |draft| draft.write.push(entry));
@@ -249,46 +303,56 @@ impl Conversion {
     }
 
     fn commands(&mut self, commands: &Table) {
-        let words = |key: &str| -> Vec<String> {
-            let list = commands.get(key).and_then(toml::Value::as_array);
-            list.into_iter().flatten().filter_map(|word| Some(word.as_str()?.to_owned())).collect()
-        };
-        let programs = words("commands");
+        let programs = commands.get("commands").and_then(texts).unwrap_or_default();
         if programs.is_empty() {
-            return self.lose("allowed_commands", "it names no command");
+            return self.refuse("allowed_commands.commands", "expected a list of commands");
         }
         let mut rules = Map::new();
         rules.insert("allow".to_owned(), json!(programs));
-        for key in ["allowed_args", "forbidden_args"] {
-            let list = words(key);
-            if !list.is_empty() {
-                let each: Map<String, Value> =
-                    programs.iter().map(|program| (program.clone(), json!(list))).collect();
-                rules.insert(key.to_owned(), Value::Object(each));
+        for (key, value) in commands {
+            let place = format!("allowed_commands.{key}");
+            match key.as_str() {
+                "commands" => {}
+                "allowed_args" | "forbidden_args" => {
+                    let Some(list) = texts(value) else {
+                        self.refuse(&place, "expected a list of texts");
+                        continue;
+                    };
+                    // To forbid nothing is no restriction; to allow nothing is one that a manifest cannot say.
+                    if list.is_empty() {
+                        if key == "allowed_args" {
+                            self.refuse(&place, "it allows no argument at all");
+                        }
+                        continue;
+                    }
+                    let each: Map<String, Value> =
+                        programs.iter().map(|program| (program.clone(), json!(list))).collect();
+                    rules.insert(key.clone(), Value::Object(each));
+                }
+                _ => self.refuse(&place, "it is not known here"),
             }
         }
-        for key in commands.keys() {
-            if !["commands", "allowed_args", "forbidden_args"].contains(&key.as_str()) {
-                self.lose(&format!("allowed_commands.{key}"), "there is nothing for it here");
-            }
-        }
-        self.carry("allowed_commands", |draft| {
+        self.restrict("allowed_commands", |draft| {
             drop(draft.rest_of(&["permissions"]).insert("commands".to_owned(), Value::Object(rules)));
         });
     }
 
     fn entrypoint(&mut self, skill: &Table) {
-        let words = |key: &str| -> Option<Vec<String>> {
-            match skill.get(key)? {
-                toml::Value::String(text) => Some(text.split_whitespace().map(str::to_owned).collect()),
-                toml::Value::Array(list) => {
-                    list.iter().map(|word| word.as_str().map(str::to_owned)).collect::<Option<_>>()
-                }
-                _ => None,
-            }
+        let words = |value: &toml::Value| match value {
+            toml::Value::String(text) => Some(text.split_whitespace().map(str::to_owned).collect()),
+            other => texts(other),
         };
-        let mut all = words("command").or_else(|| words("entrypoint")).unwrap_or_default();
-        all.extend(words("args").unwrap_or_default());
+        let mut all: Vec<String> = Vec::new();
+        for key in ["command", "entrypoint", "args"] {
+            let Some(value) = skill.get(key) else { continue };
+            match words(value) {
+                None => self.lose(key, &format!("`{}` is neither text nor a list of texts", short(value))),
+                Some(_) if key == "entrypoint" && !all.is_empty() => {
+                    self.lose(key, "it is started by `command`");
+                }
+                Some(words) => all.extend(words),
+            }
+        }
         let Some((command, arguments)) = all.split_first() else {
             return self.lose(
                 "entrypoint",
@@ -318,6 +382,11 @@ impl ManifestDraft {
     }
 }
 
+/// A list of texts, and nothing else in it.
+fn texts(value: &toml::Value) -> Option<Vec<String>> {
+    value.as_array()?.iter().map(|text| text.as_str().map(str::to_owned)).collect()
+}
+
 fn push_into(map: &mut Map<String, Value>, key: &str, value: Value) {
     let list = map.entry(key.to_owned()).or_insert_with(|| json!([]));
     if let Some(list) = list.as_array_mut() {
@@ -341,4 +410,48 @@ fn share_of(value: &toml::Value) -> Option<u32> {
 
 fn short(value: &toml::Value) -> String {
     skillsandbox_text::shorten(&value.to_string(), 60, "…")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn skill(rest: &str) -> String {
+        format!("[[skills]]\nname = 'a'\ncommand = 'git status'\n{rest}")
+    }
+
+    #[test]
+    fn a_restriction_that_cannot_be_read_is_an_error() {
+        for rest in [
+            "[skills.allowed_commands]\ncommands = ['git']\nforbidden_args = '--exec'\n",
+            "[skills.allowed_commands]\ncommands = ['git']\nallowed_args = [1, 2]\n",
+            "[skills.allowed_commands]\ncommands = ['git']\nallowed_args = []\n",
+            "[skills.allowed_commands]\ncommands = ['git']\nforbidden_args = ['--exec', 1]\n",
+            "[skills.allowed_commands]\ncommands = ['git']\nforbidden_arguments = ['--exec']\n",
+            "[skills.allowed_commands]\ncommands = 'git'\n",
+            "allowed_commands = ['git']\n",
+            "[skills.capabilities]\nenv_blocklist = 'TOKEN'\n",
+            "[skills.capabilities]\nenv_blocklist = ['TOKEN', 1]\n",
+            "[skills.capabilities]\nenv_blocklist = ['A B']\n",
+        ] {
+            let result = convert_toml(&skill(rest));
+            assert!(matches!(result, Err(ConvertError::Restriction { .. })), "{rest}: {result:?}");
+        }
+    }
+
+    #[test]
+    fn whatever_else_is_not_understood_is_named() {
+        for (rest, lost) in [
+            ("args = 5\n", "args: "),
+            ("args = ['a', 5]\n", "args: "),
+            ("entrypoint = 'main.py'\n", "entrypoint: "),
+            ("[skills.capabilities]\nvolumes = ['/data:/data:ro,z']\n", "`z`"),
+        ] {
+            let skills = convert_toml(&skill(rest)).unwrap();
+            assert!(skills[0].lost.iter().any(|line| line.contains(lost)), "{rest}: {:?}", skills[0].lost);
+        }
+        let read_only =
+            convert_toml(&skill("[skills.capabilities]\nvolumes = ['/data:/data:ro,z']\n")).unwrap();
+        assert!(read_only[0].draft.write.is_empty() && read_only[0].draft.read.len() == 1);
+    }
 }

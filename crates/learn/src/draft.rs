@@ -2,15 +2,23 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::path::PathBuf;
 
 use serde_json::{Map, Value, json};
-use skillsandbox_manifest::{EgressRule, Invalid, Manifest};
+use skillsandbox_manifest::{EgressRule, GrantPath, Invalid, Manifest};
 use skillsandbox_text::{escape_line, shorten};
+
+use crate::never_granted::why_never;
+use crate::places::LearnPlaces;
+use crate::proposal::FileGrant;
 
 /// Longest line of evidence, in characters.
 const LONGEST_EVIDENCE: usize = 160;
 /// Most lines of evidence for one entry.
 const MOST_EVIDENCE: usize = 6;
+
+/// What comments begin with that were there before, and are no evidence of this time.
+pub(crate) const BEFORE: &str = "before: ";
 
 /// A manifest that is being written.
 #[derive(Debug, Clone, PartialEq)]
@@ -108,6 +116,46 @@ impl ManifestDraft {
         }
         draft.keep_rest(manifest);
         draft
+    }
+
+    /// One for whoever uses a skill, of the manifest that its author wrote: what that restricts and asks for stays, and nothing that it grants. Its
+    /// comments are the author's words, and go.
+    #[must_use]
+    pub fn restrictions_of(manifest: &Manifest) -> Self {
+        let mut draft = Self::continuing(manifest, "");
+        draft.egress.clear();
+        draft.read.clear();
+        draft.write.clear();
+        draft.env.clear();
+        if let Some(permissions) = draft.rest.get_mut("permissions").and_then(Value::as_object_mut) {
+            // Who resolves names is told all of them.
+            permissions.remove("network");
+            if permissions.get("syscalls").is_some_and(|calls| calls["profile"] != "strict") {
+                permissions.remove("syscalls");
+            }
+            if let Some(files) = permissions.get_mut("filesystem").and_then(Value::as_object_mut) {
+                files.remove("unix_sockets");
+            }
+        }
+        draft
+    }
+
+    /// What stood in the skill's own manifest before is nothing that was seen: its comments say so from now on, and what is never granted goes.
+    pub fn doubt_what_was_there(&mut self, places: &LearnPlaces) {
+        let egress = self.egress.iter_mut().map(|entry| &mut entry.evidence);
+        let paths = self.read.iter_mut().chain(&mut self.write).chain(&mut self.env);
+        for line in paths.map(|entry| &mut entry.evidence).chain(egress).flatten() {
+            if !line.starts_with(BEFORE) {
+                line.insert_str(0, BEFORE);
+            }
+        }
+        let bases = places.bases();
+        let may_stay = |text: &str, grant: fn(PathBuf) -> FileGrant| {
+            let path = text.parse::<GrantPath>().ok().map(|path| path.resolve(&bases));
+            path.is_some_and(|path| path == places.skill || why_never(&grant(path), places).is_none())
+        };
+        self.read.retain(|entry| may_stay(&entry.value, FileGrant::Read));
+        self.write.retain(|entry| may_stay(&entry.value, FileGrant::Write));
     }
 
     /// What is neither of these, where it is not what every manifest has.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use skillsandbox_manifest::user_folders;
 use skillsandbox_run::real_path;
-use skillsandbox_tracer::{credential_place, sensitive_place};
+use skillsandbox_tracer::{PlaceAccess, credential_place, may_hold_sensitive, sensitive_place};
 
 use crate::places::LearnPlaces;
 use crate::proposal::FileGrant;
@@ -16,14 +16,26 @@ const OF_SYSTEM: [&str; 9] =
     ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc", "/boot", "/var/lib"];
 /// Folders that everybody shares: what lies in one may be granted, all of it never.
 const SHARED: [&str; 9] = ["/tmp", "/var/tmp", "/var", "/run", "/mnt", "/media", "/srv", "/opt", "/home"];
-/// How deep a folder is looked through for what must not be granted with it.
-const DEEPEST: usize = 3;
-/// Most entries that are looked at. In a folder that holds more, what was seen in it is granted, never the folder.
+/// How deep a folder is looked through for what must not be granted with it. In one that is deeper, what was seen in it is granted, never the
+/// folder.
+const DEEPEST: usize = 32;
+/// Most entries that are looked at. In a folder that holds more, it is the same.
 const MOST_ENTRIES: usize = 4096;
 
-/// Why a grant is never proposed; `None` for one that may be. Both its name and where that leads count.
+/// Why a grant is never proposed; `None` for one that may be. Both its name and where that leads count, what lies below, and what could be made
+/// there later.
 #[must_use]
 pub fn why_never(grant: &FileGrant, places: &LearnPlaces) -> Option<String> {
+    let later = || {
+        [grant.path(), &real_path(grant.path())]
+            .into_iter()
+            .find_map(|path| could_hold(path, grant.writes(), places))
+    };
+    why_never_now(grant, places).or_else(later)
+}
+
+/// The same for a rehearsal alone, which ends: what is made there later does not count.
+pub(crate) fn why_never_now(grant: &FileGrant, places: &LearnPlaces) -> Option<String> {
     let path = grant.path();
     let real = real_path(path);
     let both = [path, real.as_path()];
@@ -49,14 +61,29 @@ pub fn why_never(grant: &FileGrant, places: &LearnPlaces) -> Option<String> {
     if places.workspace.as_deref().is_some_and(|workspace| real.starts_with(workspace)) {
         return None;
     }
-    match look_through(&real) {
+    let is_named = places.is_named(&real, grant.writes());
+    match look_through(&real, grant.writes() && !is_named) {
         FolderContent::Harmless => None,
         FolderContent::Sensitive(what) => Some(what),
         FolderContent::TooMuch if places.is_handed(&real) => None,
-        FolderContent::TooMuch => {
-            Some(format!("it holds more than {MOST_ENTRIES} files, which nobody has looked at"))
-        }
+        FolderContent::TooMuch => Some(format!(
+            "it holds more than {MOST_ENTRIES} files, or lies deeper than {DEEPEST} folders, and nobody has looked at all of it"
+        )),
     }
+}
+
+/// Why nobody should have a place for good, whatever it holds now.
+fn could_hold(path: &Path, writes: bool, places: &LearnPlaces) -> Option<String> {
+    // A file is only itself; and what the person named, they know.
+    if !writes && path.is_file() || places.is_named(path, writes) {
+        return None;
+    }
+    // Where the workspace lies, the person knows as well; not what a program makes in it.
+    let below = places.workspace.as_deref().and_then(|workspace| path.strip_prefix(workspace).ok());
+    let judged = below.map_or_else(|| path.to_owned(), |below| Path::new("/workspace").join(below));
+    let access = if writes { PlaceAccess::Change } else { PlaceAccess::Read };
+    let says = may_hold_sensitive(judged.to_str()?, access)?;
+    Some(format!("it is a place for {says}"))
 }
 
 /// What was found in a folder.
@@ -101,22 +128,24 @@ pub(crate) fn is_of_kernel(path: &Path) -> bool {
     OF_KERNEL.iter().any(|place| path.starts_with(place))
 }
 
-/// Looks for what must not be granted with a folder.
-fn look_through(folder: &Path) -> FolderContent {
+/// Looks for what must not be granted with a folder; where it would be changed, also for folders in which such a thing could be made.
+fn look_through(folder: &Path, is_changed: bool) -> FolderContent {
     let mut folders: Vec<(PathBuf, usize)> = vec![(folder.to_owned(), 0)];
     let mut looked_at = 0;
     while let Some((folder, depth)) = folders.pop() {
         let Ok(entries) = std::fs::read_dir(&folder) else { continue };
         for entry in entries.flatten() {
             looked_at += 1;
-            if looked_at > MOST_ENTRIES {
+            if looked_at > MOST_ENTRIES || depth > DEEPEST {
                 return FolderContent::TooMuch;
             }
             let path = entry.path();
-            if let Some(says) = path.to_str().and_then(sensitive_place) {
+            let text = path.to_str();
+            let made = || text.and_then(|text| may_hold_sensitive(text, PlaceAccess::Change));
+            if let Some(says) = text.and_then(sensitive_place).or_else(|| made().filter(|_| is_changed)) {
                 return FolderContent::Sensitive(format!("it holds {}: {says}", path.display()));
             }
-            if depth < DEEPEST && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                 folders.push((path, depth + 1));
             }
         }

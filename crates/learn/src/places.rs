@@ -2,8 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use skillsandbox_manifest::{GrantBases, GrantPath, user_folders};
+use skillsandbox_manifest::{GrantBases, GrantPath, Manifest, user_folders};
 use skillsandbox_run::real_path;
+use skillsandbox_text::escape_line;
+
+use crate::proposal::FileGrant;
 
 /// The folders that grants are named from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,11 +18,13 @@ pub struct LearnPlaces {
     pub home: PathBuf,
     /// The folder that the caller works in, without links.
     pub workspace: Option<PathBuf>,
-    /// Files and folders that somebody has named, by a flag, an argument or a manifest, however much they hold. Without links.
+    /// Files and folders that the person has named, by a flag, an argument or a manifest of their own, however much they hold. Without links.
     pub handed: Vec<PathBuf>,
     /// Folders that the person has named to be read, such as that of a program's packages. Where something in one is read, the folder is granted
     /// as it was named. Without links.
     pub named_folders: Vec<PathBuf>,
+    /// What the person has granted just so, by a flag or in a manifest of their own. Without links.
+    pub named_grants: Vec<FileGrant>,
 }
 
 impl LearnPlaces {
@@ -40,12 +45,19 @@ impl LearnPlaces {
             workspace,
             handed: Vec::new(),
             named_folders: Vec::new(),
+            named_grants: Vec::new(),
         }
     }
 
     /// Whether somebody has named a path, or a folder that it lies in.
     pub(crate) fn is_handed(&self, path: &Path) -> bool {
         self.handed.iter().any(|handed| path.starts_with(handed))
+    }
+
+    /// Whether the person has named just this, for reading or for writing.
+    pub(crate) fn is_named(&self, path: &Path, writes: bool) -> bool {
+        let is_given = |grant: &FileGrant| grant.path() == path && (grant.writes() || !writes);
+        self.workspace.as_deref() == Some(path) || self.named_grants.iter().any(is_given)
     }
 
     /// The bases of a manifest's grants.
@@ -73,6 +85,16 @@ impl LearnPlaces {
         });
         let text = below.or_else(|| path.to_str().map(str::to_owned))?;
         let grant: GrantPath = text.parse().ok()?;
-        (grant.resolve(&self.bases()) == path && grant.to_string() == text).then_some(text)
+        // What could deceive whoever reads it, no manifest may hold.
+        let is_plain = escape_line(&text) == text && Manifest::parse(&example(&text)).is_ok();
+        (is_plain && grant.resolve(&self.bases()) == path && grant.to_string() == text).then_some(text)
     }
+}
+
+/// A manifest with nothing but this path in it.
+fn example(path: &str) -> String {
+    format!(
+        "skill: {{ name: example, version: \"1\" }}\npermissions:\n  filesystem:\n    read:\n      - {}\n",
+        serde_json::json!(path)
+    )
 }

@@ -214,6 +214,14 @@ impl Proposals {
                 None => Some((grant, width)),
                 // What was seen of it may do, where all of it may not be had.
                 Some(_) if !grant.writes() && path.is_file() => Some((exact, GrantWidth::Exact)),
+                // Of what the run makes, the outermost folder that may be had.
+                Some(why) if width == GrantWidth::MadeByRun => {
+                    let inner = made_within(path, grant.path(), seen, places);
+                    if inner.is_none() {
+                        self.finding(grant.path().display().to_string(), why);
+                    }
+                    inner.map(|inner| (inner, width))
+                }
                 Some(why) => {
                     self.finding(grant.path().display().to_string(), why);
                     None
@@ -337,6 +345,14 @@ fn write_grant(path: &Path, seen: &FileUse) -> (FileGrant, GrantWidth) {
             (FileGrant::Write(folder.to_owned()), GrantWidth::WholeFolder(others))
         }
     }
+}
+
+/// The outermost folder within one that the run makes, on the way to a path, that may be granted.
+fn made_within(path: &Path, made: &Path, seen: &FileUse, places: &LearnPlaces) -> Option<FileGrant> {
+    let innermost = if seen.is_made_folder { path } else { path.parent()? };
+    let folders: Vec<&Path> = innermost.ancestors().take_while(|folder| *folder != made).collect();
+    let mut grants = folders.into_iter().rev().map(|folder| FileGrant::Write(folder.to_owned()));
+    grants.find(|grant| why_never(grant, places).is_none())
 }
 
 /// The least that lets a path be read as it was, or its folder, where every sibling was read, too.

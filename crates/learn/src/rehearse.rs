@@ -12,7 +12,7 @@ use skillsandbox_run::{
 };
 use skillsandbox_terms::ObserveLevel;
 
-use crate::never_granted::why_never;
+use crate::never_granted::{why_never, why_never_now};
 use crate::observation::{ObservationSink, Observations};
 use crate::outcome::{RunOutcome, SteadyParts};
 use crate::places::LearnPlaces;
@@ -128,9 +128,7 @@ impl Rehearsal {
     /// taken out, and told among the findings.
     #[must_use]
     pub fn new(mut job: Job, mut places: LearnPlaces) -> Self {
-        let named = job.read.iter().chain(&job.write).map(|path| real_path(path));
-        let named = named.chain(named_by(&job.arguments).into_iter().map(|path| real_path(&path)));
-        places.handed.extend(named);
+        places.handed.extend(named_by(&job.arguments).into_iter().map(|path| real_path(&path)));
         let closed = std::mem::take(&mut job.egress);
         job.unix_sockets.clear();
         let mut left_out = Vec::new();
@@ -191,7 +189,7 @@ impl Rehearsal {
             state.seen.merge(&last.seen);
             let mut proposals = rehearsal.propose(&state);
             let ways = proposals.ways.iter().cloned().map(FileGrant::Read);
-            let ways = ways.filter(|way| why_never(way, &self.places).is_none());
+            let ways = ways.filter(|way| why_never_now(way, &self.places).is_none());
             let new: Vec<FileGrant> =
                 proposals.files.iter().map(|one| one.grant.clone()).chain(ways).collect();
             let new: Vec<FileGrant> = new

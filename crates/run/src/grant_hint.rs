@@ -7,9 +7,14 @@
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
-use skillsandbox_manifest::Manifest;
+use skillsandbox_manifest::{Manifest, user_folders};
 use skillsandbox_text::{escape_line, quote_word};
-use skillsandbox_tracer::{AttemptWeigher, Event, EventKind, FileOperation, NetConnection};
+use skillsandbox_tracer::{
+    AttemptWeigher, Event, EventKind, FileOperation, NetConnection, PlaceAccess, may_hold_sensitive,
+};
+
+use crate::reach::real_path;
+use crate::state;
 
 /// In whose words hints are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -114,7 +119,7 @@ impl GrantHint {
 
     /// A manifest that grants just this; `None` where `validate` would refuse it, or nobody should be told.
     pub(crate) fn manifest(&self, place: &HintPlace<'_>) -> Option<Manifest> {
-        if self.is_sensitive(place.weigher) || self.is_too_wide(place) {
+        if self.is_sensitive(place.weigher) || self.is_too_wide(place) || self.is_our_own(place) {
             return None;
         }
         Manifest::parse(&self.example(&self.entry(place)?)).ok()
@@ -138,7 +143,12 @@ impl GrantHint {
     fn is_sensitive(&self, weigher: &AttemptWeigher) -> bool {
         match self {
             Self::Read(path) | Self::Write(path) | Self::Socket(path) | Self::Program(path) => {
-                path.to_str().is_none_or(|path| weigher.is_sensitive_path(path))
+                let is_write = matches!(self, Self::Write(_));
+                let access = if is_write { PlaceAccess::Change } else { PlaceAccess::Read };
+                // Nor what holds such a thing, or in which it could be made.
+                let is_wanted =
+                    |path| weigher.is_sensitive_path(path) || may_hold_sensitive(path, access).is_some();
+                path.to_str().is_none_or(is_wanted)
             }
             Self::Host { to: HintedHost::Name(name), port, .. } => {
                 weigher.is_sensitive_host(name, Some(*port))
@@ -147,6 +157,18 @@ impl GrantHint {
                 weigher.is_sensitive_host(&address.to_string(), Some(*port))
             }
         }
+    }
+
+    /// Whether it lies in folders of ours or holds one: no run sees what is in them.
+    fn is_our_own(&self, place: &HintPlace<'_>) -> bool {
+        let Some(path) = self.path() else { return false };
+        // An installed skill lies in one of them.
+        let is_skills = place.skill_folder.is_some_and(|folder| path.starts_with(folder));
+        let own = state::folders().into_iter().chain(user_folders::data());
+        !is_skills
+            && own
+                .flat_map(|own| [real_path(&own), own])
+                .any(|own| path.starts_with(&own) || own.starts_with(path))
     }
 
     fn is_too_wide(&self, place: &HintPlace<'_>) -> bool {
@@ -479,6 +501,18 @@ mod tests {
             (file(Read, "/etc/shadow"), NOT_GRANTED),
             (file(Write, "/home/me/.config/autostart/x"), NOT_GRANTED),
             (file(Connect, "/var/run/docker.sock"), "a socket of the host; x"),
+            // What holds it, and where it could be made.
+            (file(Read, "/home/me/.config"), NOT_GRANTED),
+            (file(Read, "/home/me/.local/share"), NOT_GRANTED),
+            (file(Read, "/home/me/.docker"), NOT_GRANTED),
+            (file(Read, "/home/me/.claude"), NOT_GRANTED),
+            (file(Read, "/etc/ssl"), NOT_GRANTED),
+            (file(Write, "/home/me/.config/x"), NOT_GRANTED),
+            (file(Write, "/home/me/.local/bin/ls"), NOT_GRANTED),
+            (file(Write, "/home/me/bin/ls"), NOT_GRANTED),
+            (file(Write, "/home/me/.claude/x"), NOT_GRANTED),
+            (file(Write, "/srv/project/.git/x"), NOT_GRANTED),
+            (file(Write, "/srv/project/.git/hooks/x"), NOT_GRANTED),
             (connection(None, Some("169.254.169.254"), 80, "tcp"), ""),
             (connection(Some("metadata.google.internal"), None, 80, "tcp"), ""),
             (connection(Some("x.ngrok.io"), None, 443, "tcp"), ""),
@@ -494,6 +528,21 @@ mod tests {
         ] {
             for style in [HintStyle::Keys, HintStyle::RunFlags, HintStyle::ExecFlags] {
                 assert_eq!(hint_in(style, kind.clone(), rule), None, "{kind:?}");
+            }
+        }
+    }
+    #[test]
+    fn there_is_no_hint_into_folders_of_ours() {
+        let own = state::folders().into_iter().chain(user_folders::data());
+        for folder in own.filter_map(|own| own.to_str().map(str::to_owned)) {
+            for path in [folder.clone(), format!("{folder}/x"), format!("{folder}/x/y")] {
+                for operation in [FileOperation::Read, FileOperation::Write] {
+                    assert_eq!(
+                        hint_in(HintStyle::ExecFlags, file(operation, &path), NOT_GRANTED),
+                        None,
+                        "{path}"
+                    );
+                }
             }
         }
     }

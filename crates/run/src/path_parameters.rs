@@ -27,7 +27,7 @@ pub(crate) fn grant(
         if access > most {
             return Err(wrong("it would be written, and the workspace is read-only".to_owned()));
         }
-        let real = judged::judge(base, value, access, job).map_err(wrong)?;
+        let real = judged::judge(base, value, access, skill.folder(), job).map_err(wrong)?;
         job.notes.push((
             "grants".to_owned(),
             format!("the parameter {name} grants {} {}", judged::word(access), real),
@@ -41,13 +41,15 @@ pub(crate) fn grant(
 mod judged {
     use std::path::Path;
 
-    use skillsandbox_manifest::FileAccess;
+    use skillsandbox_manifest::{FileAccess, Manifest, user_folders};
     use skillsandbox_path_policy::{AccessKind, PathPolicy};
+    use skillsandbox_tracer::{PlaceAccess, may_hold_sensitive, sensitive_place};
 
     use crate::job::{Job, NewFile};
     use crate::private_place::private_place;
+    use crate::reach::real_path;
     use crate::resolved_grants::follow;
-    use crate::written_places;
+    use crate::{state, written_places};
 
     pub(super) fn word(access: FileAccess) -> &'static str {
         match access {
@@ -56,11 +58,38 @@ mod judged {
         }
     }
 
+    /// Files that make a folder a skill.
+    const OF_SKILL: [&str; 2] = ["SKILL.md", Manifest::FILE_NAME];
+
+    /// Why nothing is written there that a call names: the caller may be an agent, and the value the wish of somebody else.
+    fn why_not_written(real: &Path, root: &Path, skill: &Path) -> Option<String> {
+        if real.starts_with(skill) || skill.starts_with(real) {
+            return Some("the skill's own folder is there, and it would be another one then".to_owned());
+        }
+        let mut own = state::folders().into_iter().chain(user_folders::data()).map(|own| real_path(&own));
+        if own.any(|own| real.starts_with(&own) || own.starts_with(real)) {
+            return Some("SkillSandbox keeps its own files there".to_owned());
+        }
+        let is_skill =
+            |folder: &Path| OF_SKILL.iter().any(|name| folder.join(name).symlink_metadata().is_ok());
+        let is_of_skill = real.file_name().is_some_and(|name| OF_SKILL.iter().any(|own| name == *own));
+        if is_of_skill || real.ancestors().any(is_skill) {
+            return Some("it belongs to a skill, which would be another one then".to_owned());
+        }
+        let says = |path: &Path| may_hold_sensitive(path.to_str()?, PlaceAccess::Change);
+        let full = real.to_str().and_then(sensitive_place);
+        // Where the caller's folder is such a place itself, what lies in it is judged from there.
+        let wide = || says(real).filter(|_| real != root && says(root).is_none());
+        let inner = || says(&Path::new("/workspace").join(real.strip_prefix(root).ok()?));
+        full.or_else(wide).or_else(inner).map(|says| format!("it is a place for {says}"))
+    }
+
     /// Where a value leads, granted.
     pub(super) fn judge(
         base: &Path,
         value: &str,
         access: FileAccess,
+        skill: &Path,
         job: &mut Job,
     ) -> Result<String, String> {
         let policy = PathPolicy::new(base).map_err(|error| error.to_string())?;
@@ -92,6 +121,9 @@ mod judged {
                 }
             }
             FileAccess::Write => {
+                if let Some(why) = why_not_written(&real, policy.root(), skill) {
+                    return Err(why);
+                }
                 let below = real.strip_prefix(policy.root()).map_err(|_| "it leads out of the folder")?;
                 match found {
                     Ok(_) => {}
@@ -126,7 +158,7 @@ mod judged {
     }
 
     /// Nothing is run on other systems, so nothing is granted either.
-    pub(super) fn judge(_: &Path, _: &str, _: FileAccess, _: &mut Job) -> Result<String, String> {
+    pub(super) fn judge(_: &Path, _: &str, _: FileAccess, _: &Path, _: &mut Job) -> Result<String, String> {
         Err("paths are not granted on this system".to_owned())
     }
 }

@@ -88,7 +88,7 @@ pub use format::writer::TraceWriter;
 
 pub use classify::{
     ATLAS_VERSION, ATTACK_VERSION, AttemptWeigher, AttemptWeight, CALLERS_SUBJECT, CALLERS_WORDS, Classifier,
-    CredentialPlace, credential_place, sensitive_place,
+    CredentialPlace, PlaceAccess, credential_place, may_hold_sensitive, sensitive_place,
 };
 pub use record::fold::FoldMode;
 pub use record::recorder::{Classify, EventSink, MAX_FILE, RecordedTrace, Recorder, Redact};

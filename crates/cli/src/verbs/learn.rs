@@ -15,7 +15,9 @@ use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
 use clap::Args;
-use skillsandbox_learn::{LearnPlaces, ManifestDraft, RaisedLimit, Rehearsal, RehearsalResult, StaticFacts};
+use skillsandbox_learn::{
+    FileGrant, LearnPlaces, ManifestDraft, RaisedLimit, Rehearsal, RehearsalResult, StaticFacts,
+};
 use skillsandbox_manifest::Manifest;
 use skillsandbox_run::{
     AddressPin, LoadChoice, LoadedSkill, ManifestOrigin, Refusal, ScanAdmission, SkillCall, UserPolicy,
@@ -151,6 +153,8 @@ impl LearnArgs {
         let workspace = choice.workspace.as_ref().map(skillsandbox_run::Workspace::folder);
         let mut places = LearnPlaces::new(skill.folder(), workspace).ok_or(Refusal::NoHome)?;
         places.named_folders = choice.grants.read.iter().map(|path| real_path(path)).collect();
+        places.named_grants = named_grants(&skill, &choice, &places)?;
+        places.handed = places.named_grants.iter().map(|grant| grant.path().to_owned()).collect();
         if let Some(trace) = &self.trace {
             let seen = checked::seen_in(trace, skill.manifest(), &places);
             return Ok(seen.and_then(|seen| checked::diff(skill.manifest(), &seen, &places, self.format)));
@@ -206,13 +210,20 @@ impl LearnArgs {
         result: &RehearsalResult,
     ) -> anyhow::Result<ExitAnswer> {
         let destination = ManifestDestination::find(skill, choice, self.output.as_deref())?;
-        let mut draft = destination.draft(skill, &result.needed_variables)?;
+        let is_carried_over = destination.is_carried_over(skill);
+        let mut draft = destination.draft(skill, &rehearsal.places, &result.needed_variables)?;
         let review = Review::new(self.yes_files, self.format);
         review.show_findings(result);
         let is_accepted = review.accept(&mut draft, result, &rehearsal.places)?;
         for name in skill.granted().env.iter().map(ToString::to_string) {
             draft.grant_variable(&name, "named by --env");
         }
+        let left_out = if is_carried_over {
+            let manifest = declared_manifest(skill)?;
+            review.accept_declared(&mut draft, &manifest, &choice.grants, &rehearsal.places)?
+        } else {
+            Vec::new()
+        };
         let variables = read_variables(skill, &draft)?;
         review.ask_for_variables(&mut draft, &variables)?;
         let declared = skill.manifest().resources().runtime;
@@ -222,12 +233,33 @@ impl LearnArgs {
         let written = if is_accepted { destination.write(&text)? } else { destination.write_draft(&text)? };
         let went_well = result.last.exit.exit_code == Some(0);
         if self.format == OutputFormat::Json {
-            shown::json(result, &text, &written, is_accepted, &variables)?;
+            shown::json(result, &text, &written, is_accepted, &variables, &left_out)?;
         } else {
             shown::text(result, &written, is_accepted);
         }
         Ok(if is_accepted && went_well { ExitAnswer::Yes } else { ExitAnswer::No })
     }
+}
+
+/// What the person grants by flags, and in a manifest of their own. What a skill's author declares is none of it.
+fn named_grants(
+    skill: &LoadedSkill,
+    choice: &LoadChoice,
+    places: &LearnPlaces,
+) -> Result<Vec<FileGrant>, Refusal> {
+    let reads = choice.grants.read.iter().map(|path| FileGrant::Read(real_path(path)));
+    let mut named: Vec<FileGrant> =
+        reads.chain(choice.grants.write.iter().map(|path| FileGrant::Write(real_path(path)))).collect();
+    if matches!(skill.origin(), ManifestOrigin::User(_) | ManifestOrigin::File(_)) {
+        let bases = places.bases();
+        let manifest = declared_manifest(skill)?;
+        let files = manifest.filesystem();
+        named.extend(files.read.iter().map(|grant| FileGrant::Read(real_path(&grant.value.resolve(&bases)))));
+        named.extend(
+            files.write.iter().map(|grant| FileGrant::Write(real_path(&grant.value.resolve(&bases)))),
+        );
+    }
+    Ok(named)
 }
 
 /// All of standard input, for every rehearsal again.

@@ -32,7 +32,7 @@ use programs::ProgramAttempts;
 
 pub use attempt_weight::{AttemptWeigher, AttemptWeight};
 pub use credential_place::{CredentialPlace, credential_place};
-pub use sensitive_place::sensitive_place;
+pub use sensitive_place::{PlaceAccess, may_hold_sensitive, sensitive_place};
 pub use techniques::{ATLAS_VERSION, ATTACK_VERSION};
 
 /// Reads events one by one, and says in the end what they amount to. Memory is bounded, however many there are.

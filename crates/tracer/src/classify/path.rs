@@ -88,6 +88,20 @@ impl PathPattern {
         parts.filter(|(_, part)| is_literal(part)).max_by_key(|(_, part)| part.len())
     }
 
+    /// Whether something below a folder of these parts can match: the folder is the beginning of what the pattern names, or its end is. A pattern
+    /// of one part that may lie anywhere says nothing about a folder.
+    fn may_match_below(&self, folder: &[&str]) -> bool {
+        let is_beginning = |end: &[&str]| {
+            end.len() < self.parts.len()
+                && self.parts.iter().zip(end).all(|(pattern, part)| part_matches(pattern, part, None))
+        };
+        if self.anchored {
+            return is_beginning(folder);
+        }
+        let longest = folder.len().min(self.parts.len().saturating_sub(1));
+        (1..=longest).any(|length| is_beginning(folder.get(folder.len() - length..).unwrap_or_default()))
+    }
+
     /// Whether it matches the rest of a path of so many parts. Tried at one place only, so that a path of a thousand parts costs
     /// a thousand looks and not a million.
     fn matches(&self, rest: &str, left: usize, process: Option<&TracedProcess>) -> bool {
@@ -146,6 +160,13 @@ impl PathPatterns {
                 self.ends.push(PatternEntry { rule, before: pattern.parts.len().saturating_sub(1), pattern });
             }
         }
+    }
+
+    /// The first rule of which a pattern can match something below a folder with a plain path.
+    pub(super) fn first_below(&self, folder: &str) -> Option<usize> {
+        let folder: Vec<&str> = parts(folder).collect();
+        let all = self.by_part.values().flatten().chain(&self.ends);
+        all.filter(|entry| entry.pattern.may_match_below(&folder)).map(|entry| entry.rule).min()
     }
 
     /// The rules of which a pattern matches a plain path, each once, in order.

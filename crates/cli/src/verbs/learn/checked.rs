@@ -112,7 +112,8 @@ pub(super) fn seen_in(
     Ok(observe_trace(&trace, manifest, places))
 }
 
-fn declared(manifest: &Manifest, places: &LearnPlaces) -> Vec<DeclaredGrant> {
+/// What a manifest grants.
+pub(super) fn declared(manifest: &Manifest, places: &LearnPlaces) -> Vec<DeclaredGrant> {
     let bases = places.bases();
     let files = manifest.filesystem();
     let writes = files.write.iter().map(|grant| FileGrant::Write(grant.value.resolve(&bases)));
@@ -123,7 +124,8 @@ fn declared(manifest: &Manifest, places: &LearnPlaces) -> Vec<DeclaredGrant> {
     writes.chain(reads).map(DeclaredGrant::File).chain(hosts).chain(variables).collect()
 }
 
-fn describe(grant: &DeclaredGrant, places: &LearnPlaces) -> String {
+/// A grant in a few words.
+pub(super) fn describe(grant: &DeclaredGrant, places: &LearnPlaces) -> String {
     let spell = |path: &Path| places.spell(path).unwrap_or_else(|| path.display().to_string());
     match grant {
         DeclaredGrant::File(FileGrant::Read(path)) => format!("read {}", spell(path)),

@@ -5,10 +5,10 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
-use skillsandbox_learn::{DraftEntry, ManifestDraft};
+use skillsandbox_learn::{DraftEntry, LearnPlaces, ManifestDraft};
 use skillsandbox_manifest::{Manifest, SkillDoc};
 use skillsandbox_run::{
-    LoadChoice, LoadedSkill, ManifestOrigin, Refusal, SkillKey, UserManifests, skill_digest,
+    LoadChoice, LoadedSkill, ManifestOrigin, Refusal, SkillKey, UserManifests, real_path, skill_digest,
 };
 
 /// Where a manifest is written.
@@ -58,29 +58,48 @@ impl ManifestDestination {
         })
     }
 
+    /// Whether what the skill's author declares would become the user's: then it is proposed like anything else.
+    pub(in crate::verbs) fn is_carried_over(&self, skill: &LoadedSkill) -> bool {
+        let is_others = match self {
+            Self::File(file) => !file.is_file(),
+            Self::User { .. } => true,
+        };
+        *skill.origin() == ManifestOrigin::Skill && is_others
+    }
+
     /// What is there already, to be continued; else an empty one.
     pub(in crate::verbs) fn draft(
         &self,
         skill: &LoadedSkill,
+        places: &LearnPlaces,
         needed_variables: &[String],
     ) -> anyhow::Result<ManifestDraft> {
+        let own = skill.folder().join(Manifest::FILE_NAME);
         let file = match (self, skill.origin()) {
             (Self::File(file), _) if file.is_file() => Some(file.clone()),
-            (_, ManifestOrigin::Skill) => Some(skill.folder().join(Manifest::FILE_NAME)),
+            (_, ManifestOrigin::Skill) => Some(own.clone()),
             (_, ManifestOrigin::User(file) | ManifestOrigin::File(file)) => Some(file.clone()),
             (_, ManifestOrigin::Defaults) => None,
         };
         let mut draft = match file {
             Some(file) => {
                 let manifest = Manifest::load_file(&file)?;
-                let text =
-                    fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
-                ManifestDraft::continuing(&manifest, &text)
+                if self.is_carried_over(skill) {
+                    ManifestDraft::restrictions_of(&manifest)
+                } else {
+                    let text = fs::read_to_string(&file)
+                        .with_context(|| format!("cannot read {}", file.display()))?;
+                    let mut draft = ManifestDraft::continuing(&manifest, &text);
+                    if *skill.origin() == ManifestOrigin::Skill && real_path(&file) == real_path(&own) {
+                        draft.doubt_what_was_there(places);
+                    }
+                    draft
+                }
             }
             None => fresh_draft(skill, needed_variables),
         };
         draft.about =
-            vec!["Learnt by `skillsandbox learn`. Above each entry stands what was seen.".to_owned()];
+            vec!["Learnt by `skillsandbox learn`. Above each entry stands what was seen; what begins with `before:`, the manifest had already.".to_owned()];
         Ok(draft)
     }
 

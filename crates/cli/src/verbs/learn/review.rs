@@ -4,16 +4,25 @@ use std::collections::BTreeMap;
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 
 use skillsandbox_learn::{
-    FileGrant, FileProposal, HostProposal, LearnPlaces, ManifestDraft, RehearsalResult, why_never,
+    DeclaredGrant, FileGrant, FileProposal, HostProposal, LearnPlaces, ManifestDraft, RehearsalResult,
+    why_never,
 };
-use skillsandbox_manifest::GrantPath;
+use skillsandbox_manifest::{GrantPath, Manifest};
+use skillsandbox_run::PersonGrants;
+use skillsandbox_text::shorten;
 
+use super::checked;
 use crate::args::OutputFormat;
 use crate::output::{message, visible};
 use crate::style::{BOLD, DIM, RED, RESET, YELLOW};
 
 /// Longest answer that is read: a path.
 const LONGEST: u64 = 4096;
+
+/// Longest name that is shown whole, in characters: a longer one could be made to look like several lines.
+const LONGEST_NAME: usize = 160;
+/// What is said of a grant that only the skill's author speaks of.
+const DECLARED: &str = "declared by the skill, not seen";
 
 /// Decides what of the proposals goes into the manifest.
 pub(super) struct Review {
@@ -43,7 +52,7 @@ impl Review {
         }
         message(&format!("\n{YELLOW}wanted and not proposed{RESET}:"));
         for finding in &result.proposals.findings {
-            message(&format!("  {RED}{}{RESET}: {}", visible(&finding.what), visible(&finding.why)));
+            message(&format!("  {RED}{}{RESET}: {}", shown_name(&finding.what), visible(&finding.why)));
         }
     }
 
@@ -62,6 +71,7 @@ impl Review {
         let hosts: Vec<&HostProposal> =
             result.proposals.hosts.iter().filter(|one| !draft.has_host(&one.to)).collect();
         let mut is_decided = true;
+        result.proposals.files.iter().for_each(|one| draft.renew_evidence(one));
         for proposal in new {
             self.show_file(proposal);
             if self.yes_files {
@@ -96,6 +106,59 @@ impl Review {
         Ok(is_decided)
     }
 
+    /// What the skill's author declares, and no rehearsal showed: granted where the person says so, here or by a flag. Returns what is not.
+    pub(super) fn accept_declared(
+        &self,
+        draft: &mut ManifestDraft,
+        manifest: &Manifest,
+        named: &PersonGrants,
+        places: &LearnPlaces,
+    ) -> anyhow::Result<Vec<(String, String)>> {
+        let mut left_out = Vec::new();
+        for grant in checked::declared(manifest, places) {
+            if draft.has_declared(&grant, places) {
+                continue;
+            }
+            let what = checked::describe(&grant, places);
+            let never = match &grant {
+                DeclaredGrant::File(file) if file.path() == places.skill && !file.writes() => continue,
+                DeclaredGrant::File(file) => why_never(file, places),
+                DeclaredGrant::Host(_) | DeclaredGrant::Variable(_) => None,
+            };
+            let flag = match &grant {
+                DeclaredGrant::Host(rule) if named.egress.contains(rule) => Some("named by --allow-host"),
+                DeclaredGrant::File(_) | DeclaredGrant::Host(_) | DeclaredGrant::Variable(_) => None,
+            };
+            if let Some(why) = never {
+                left_out.push((what, format!("declared by the skill, and never granted: {why}")));
+            } else if let Some(why) = flag {
+                draft.grant_declared(&grant, places, why);
+            } else {
+                if self.is_asked {
+                    message(&format!("\n{YELLOW}{}{RESET}\n  {DIM}{DECLARED}{RESET}", shown_name(&what)));
+                    if matches!(ask("accept? [y/N] ")?, Answer::Accept) {
+                        draft.grant_declared(
+                            &grant,
+                            places,
+                            "declared by the skill, not seen; accepted by you",
+                        );
+                        continue;
+                    }
+                }
+                left_out.push((what, DECLARED.to_owned()));
+            }
+        }
+        let sockets = &manifest.filesystem().unix_sockets;
+        left_out.extend(sockets.iter().map(|path| (format!("socket {}", path.value), DECLARED.to_owned())));
+        if self.is_shown && !left_out.is_empty() {
+            message(&format!("\n{YELLOW}declared by the skill and not granted{RESET}:"));
+            for (what, why) in &left_out {
+                message(&format!("  {RED}{}{RESET}: {}", shown_name(what), visible(why)));
+            }
+        }
+        Ok(left_out)
+    }
+
     /// Variables that scripts read: asked for on a terminal, else named. A rehearsal does not show whether one is needed.
     pub(super) fn ask_for_variables(
         &self,
@@ -127,7 +190,7 @@ impl Review {
         }
         let what = if proposal.grant.writes() { "write" } else { "read" };
         let colour = if proposal.width.is_wider() { YELLOW } else { BOLD };
-        message(&format!("\n{colour}{what} {}{RESET}", visible(&proposal.spelling)));
+        message(&format!("\n{colour}{what} {}{RESET}", shown_name(&proposal.spelling)));
         for line in &proposal.evidence {
             message(&format!("  {DIM}{}{RESET}", visible(line)));
         }
@@ -190,6 +253,13 @@ fn narrower(proposal: &FileProposal, text: &str, places: &LearnPlaces) -> Result
     narrow.grant = grant;
     narrow.spelling = spelling;
     Ok(narrow)
+}
+
+/// A name that a program or an author chose, in quotes where it could be taken for something else, and never longer than a line or two.
+fn shown_name(name: &str) -> String {
+    let short = shorten(name, LONGEST_NAME, "…");
+    let is_odd = short.contains("  ") || short.contains(['?', '[', ']']) || short != name;
+    visible(&if is_odd { format!("{short:?}") } else { short })
 }
 
 fn ask(question: &str) -> anyhow::Result<Answer> {

@@ -71,6 +71,7 @@ pub(super) fn json(
     written: &Path,
     is_accepted: bool,
     variables: &BTreeMap<String, Vec<String>>,
+    left_out: &[(String, String)],
 ) -> anyhow::Result<()> {
     let files = result.proposals.files.iter().map(|one| {
         json!({
@@ -90,6 +91,7 @@ pub(super) fn json(
         })
     });
     let findings = result.proposals.findings.iter().map(|one| json!({ "what": one.what, "why": one.why }));
+    let findings = findings.chain(left_out.iter().map(|(what, why)| json!({ "what": what, "why": why })));
     output::json(&json!({
         "version": VERSION,
         "accepted": is_accepted,
