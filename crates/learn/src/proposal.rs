@@ -208,8 +208,11 @@ impl Proposals {
                 self.finding(path.display().to_string(), why);
                 continue;
             }
-            let (grant, width) =
-                if seen.writes() { write_grant(path, seen) } else { read_grant(path, &reads, places) };
+            let (grant, width) = if seen.writes() {
+                write_grant(path, seen, places)
+            } else {
+                read_grant(path, &reads, places)
+            };
             let chosen = match why_never(&grant, places) {
                 None => Some((grant, width)),
                 // What was seen of it may do, where all of it may not be had.
@@ -327,7 +330,7 @@ fn same_name(one: &str, other: &str) -> bool {
 }
 
 /// The least that lets a path be changed as it was.
-fn write_grant(path: &Path, seen: &FileUse) -> (FileGrant, GrantWidth) {
+fn write_grant(path: &Path, seen: &FileUse, places: &LearnPlaces) -> (FileGrant, GrantWidth) {
     let is_there = fs::symlink_metadata(path).is_ok();
     if is_there && !seen.is_renamed {
         return (FileGrant::Write(path.to_owned()), GrantWidth::Exact);
@@ -335,7 +338,13 @@ fn write_grant(path: &Path, seen: &FileUse) -> (FileGrant, GrantWidth) {
     // What the run makes itself is its own, from the first folder on that was not there.
     let absent = path.ancestors().take_while(|above| fs::symlink_metadata(above).is_err()).last();
     match absent {
+        // A grant of a folder that is not there makes it before the run, and what would make it finds it there. The workspace is there.
         Some(made) if made != path || seen.is_made_folder => {
+            if let Some(workspace) =
+                places.workspace.as_deref().filter(|workspace| made.starts_with(workspace))
+            {
+                return (FileGrant::Write(workspace.to_owned()), GrantWidth::Workspace);
+            }
             (FileGrant::Write(made.to_owned()), GrantWidth::MadeByRun)
         }
         // A file can only be made, removed or replaced in a folder that may be changed.

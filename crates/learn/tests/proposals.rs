@@ -76,7 +76,7 @@ fn what_is_granted_is_what_was_seen_or_a_named_generalisation_of_it() {
             vec![(MakeFolder, "data/new"), (Write, "data/new/deep/file")],
             vec![("/data/new", GrantWidth::MadeByRun)],
         ),
-        (vec![(Write, "work/out/file")], vec![("${WORKSPACE}/out", GrantWidth::MadeByRun)]),
+        (vec![(Write, "work/out/file")], vec![("${WORKSPACE}", GrantWidth::Workspace)]),
         (vec![(Write, "skill/cache/file")], vec![("${SKILL_DIR}/cache", GrantWidth::MadeByRun)]),
         (vec![(Write, "skill/__pycache__/x.pyc")], vec![]),
         (vec![(MakeFolder, "data")], vec![]),
