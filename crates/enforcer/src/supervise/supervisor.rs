@@ -28,6 +28,8 @@ use skillsandbox_terms::{EndCause, ObserveLevel, RunLimit};
 /// How often a cgroup of version 1 is asked whether memory was short.
 const GROUP_LOOK: Duration = Duration::from_millis(50);
 
+/// Room for the last check before a run, as a program's first thread has it.
+const LAST_CHECK_STACK: usize = 8 << 20;
 /// How long what a command said before it ended may take to reach its destination.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -158,7 +160,7 @@ impl Supervisor {
         }
         let Self { outside, observation, last_check, .. } = self;
         start_run(prepared, outside.group.as_mut(), |report| {
-            last_check.as_ref().map_or(Ok(()), |check| check()).map_err(Error::Refused)?;
+            last_check.as_ref().map_or(Ok(()), ask_last_check)?;
             observation.start(prepared, report)
         })
     }
@@ -331,4 +333,13 @@ fn timespec(duration: Duration) -> Timespec {
         tv_sec: i64::try_from(duration.as_secs()).unwrap_or(i64::MAX),
         tv_nsec: i64::from(duration.subsec_nanos()),
     }
+}
+
+/// Asks on a thread with room: the check is the caller's, and may read a whole folder with archives in it. This one has little.
+fn ask_last_check(check: &LastCheck) -> Result<(), Error> {
+    let check = Arc::clone(check);
+    let thread = std::thread::Builder::new().name("skillsandbox-ask".into()).stack_size(LAST_CHECK_STACK);
+    let asked = thread.spawn(move || check()).map_err(host_error("start a thread"))?;
+    let failed = |_| Err("the last check before the run failed".to_owned());
+    asked.join().unwrap_or_else(failed).map_err(Error::Refused)
 }
