@@ -247,14 +247,16 @@ fn a_lease_on_a_file_of_the_host_is_refused_in_every_profile() {
     }
 }
 
+#[allow(clippy::large_stack_arrays, reason = "the room is what is tested")]
+fn deep_check() -> Result<(), String> {
+    let room = std::hint::black_box([1_u8; 2 << 20]);
+    if room.iter().all(|byte| *byte == 1) { Ok(()) } else { Err("never".to_owned()) }
+}
+
 /// The caller's check may need as much room as any of the caller's code: reading an archive takes more than the supervisor's thread has.
 #[test]
 fn the_last_check_has_the_room_of_an_ordinary_thread() {
-    let deep = || {
-        let room = std::hint::black_box([1_u8; 2 << 20]);
-        if room.iter().all(|byte| *byte == 1) { Ok(()) } else { Err("never".to_owned()) }
-    };
-    let checked = Command::new("/bin/true").last_check(deep);
+    let checked = Command::new("/bin/true").last_check(deep_check);
     assert!(common::run(plan(), &checked).success());
     let panicking = Command::new("/bin/true").last_check(|| panic!("a check that fails"));
     let refused = plan().build().unwrap().spawn(&panicking).err().map(|error| error.to_string());
