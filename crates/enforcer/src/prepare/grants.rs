@@ -10,49 +10,8 @@ use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, Stat};
 use crate::error::{Error, PlanProblem};
 use crate::plan::{PathAccess, Plan, check_grant};
 use crate::prepare::links::{GrantCeiling, LinkRules, WalkedPath, make_folder};
+use crate::prepare::system_folders::system_folders;
 use crate::program::ProgramNeed;
-
-/// The system's own folders: those that exist are there, read-only, in every sandbox.
-const SYSTEM: [&str; 7] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
-
-/// What programs need of /etc to start. Files with names or secrets of this host are not among them: passwd, group, hosts,
-/// resolv.conf and nsswitch.conf are written anew, and /etc/ssl is not granted as a whole because of /etc/ssl/private.
-const ETC: [&str; 21] = [
-    "/etc/ld.so.cache",
-    "/etc/ld.so.conf",
-    "/etc/ld.so.conf.d",
-    "/etc/ssl/certs",
-    "/etc/ssl/openssl.cnf",
-    "/etc/ssl/cert.pem",
-    "/etc/ca-certificates",
-    "/etc/pki/tls/certs",
-    "/etc/pki/tls/openssl.cnf",
-    "/etc/pki/ca-trust/extracted",
-    "/etc/crypto-policies",
-    "/etc/localtime",
-    "/etc/timezone",
-    "/etc/alternatives",
-    "/etc/mime.types",
-    "/etc/host.conf",
-    "/etc/gai.conf",
-    "/etc/services",
-    "/etc/protocols",
-    "/etc/perl",
-    "/etc/python3",
-];
-
-/// Settings, outside /usr, of what makes pictures and documents. Without them TeX has no formats, fonts are others, and
-/// `ImageMagick` has lost its own rules on what it must not open.
-const DOCUMENTS: [&str; 8] = [
-    "/etc/fonts",
-    "/etc/ImageMagick-6",
-    "/etc/ImageMagick-7",
-    "/etc/ghostscript",
-    "/var/lib/ghostscript",
-    "/etc/texmf",
-    "/var/lib/texmf",
-    "/etc/libreoffice",
-];
 
 /// The mode of folders that are made for write grants, of which the umask takes away.
 const FOR_ALL: u32 = 0o777;
@@ -152,10 +111,7 @@ impl Grants {
             GrantCeiling::resolve(plan.read_within.as_deref(), plan.write_within.as_deref(), rules).map_err(
                 |(path, source)| Error::Path { what: "cannot hold grants to the policy's", path, source },
             )?;
-        for path in SYSTEM.iter().chain(&ETC).chain(&DOCUMENTS) {
-            grants.add_if_there(Path::new(path), GrantSource::System);
-        }
-        for path in java_settings() {
+        for path in system_folders() {
             grants.add_if_there(&path, GrantSource::System);
         }
         for need in needs {
@@ -580,14 +536,6 @@ fn links_on(path: &Path) -> Vec<(PathBuf, PathBuf)> {
     }
     links
 }
-
-/// Debian's Java keeps its settings, without which it does not start, in /etc/java-17-openjdk and the like.
-fn java_settings() -> impl Iterator<Item = PathBuf> {
-    (8..=JAVA_NEWEST).map(|version| format!("/etc/java-{version}-openjdk").into())
-}
-
-/// The newest version of Java that is looked for.
-const JAVA_NEWEST: u32 = 30;
 
 #[cfg(test)]
 mod tests {

@@ -8,6 +8,7 @@ pub(crate) mod links;
 pub(crate) mod rehearsed;
 #[cfg(test)]
 mod start_cost;
+mod system_folders;
 
 use std::collections::BTreeMap;
 use std::ffi::{CString, OsStr, OsString};
