@@ -17,6 +17,9 @@ use skillsandbox_terms::EndCause;
 /// How often the tree is looked at.
 const TICK: Duration = Duration::from_millis(20);
 
+/// When it is looked at first: a run that is over by then has used little, and need not be looked at.
+const FIRST_LOOK: Duration = Duration::from_millis(5);
+
 /// Processor time that a run may use at once before its share counts.
 const BURST: Duration = Duration::from_millis(50);
 
@@ -56,7 +59,7 @@ impl TreeWatch {
         wanted.then(|| Self {
             tree: ProcessTree::of(init),
             limits: limits.clone(),
-            next: Instant::now(),
+            next: Instant::now() + FIRST_LOOK,
             peak: 0,
             cpu: Duration::ZERO,
             stopped: false,
