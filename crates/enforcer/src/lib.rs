@@ -120,8 +120,8 @@ pub use prepare::links::make_folder;
 pub use seccomp::{CompileError, SyscallFilters, SyscallVerdict, unobserved_calls};
 pub use skillsandbox_terms::{EndCause, FileOperation, ObserveLevel, RunLimit, SyscallProfile};
 pub use supervise::{
-    CapturedOutput, CommandStatus, LimitHit, OutputPipe, RunKiller, RunOutcome, RunSlots, RunTerminal,
-    RunningCommand, TerminalControl,
+    CapturedOutput, CommandStatus, LimitHit, OutputPipe, RunKiller, RunOutcome, RunSlots, RunTeardown,
+    RunTerminal, RunningCommand, TerminalControl,
 };
 pub use support::{
     Container, HostCheck, HostCheckResult, HostFacts, HostSupport, KernelKind, LayerState, LayerSupport,

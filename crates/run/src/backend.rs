@@ -1,5 +1,7 @@
 //! What runs a job: one file a runtime.
 
+use std::fmt;
+
 use serde::Serialize;
 use skillsandbox_manifest::Runtime;
 use skillsandbox_terms::LayerStanding;
@@ -39,7 +41,12 @@ pub struct BackendResult {
     pub stdout: PrintedOutput,
     /// What it printed to standard error.
     pub stderr: PrintedOutput,
+    /// What is still being taken down of a run that has ended, while its report is written. Dropping it waits for that.
+    pub remains: Option<RunRemains>,
 }
+
+/// Whatever a backend takes down after a run.
+pub type RunRemains = Box<dyn fmt::Debug + Send>;
 
 /// What a run would have, and be held by.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -111,7 +111,7 @@ mod written_places;
 pub use agent_guard::{
     AgentCall, AgentGuard, GuardAnswer, GuardError, GuardReason, GuardSettings, ShellHandling, ToolKind,
 };
-pub use backend::{Backend, BackendResult, LayerPreview, RunPreview, backend};
+pub use backend::{Backend, BackendResult, LayerPreview, RunPreview, RunRemains, backend};
 pub use call::read_parameters;
 pub use confined_git::{ConfinedGit, GitCall};
 pub use decisions::{

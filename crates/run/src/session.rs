@@ -267,7 +267,10 @@ impl Session {
             stderr: ran.stderr,
             stop_signal: streams.stop.signal(),
         };
-        report.recorded_in(history, &request)
+        let report = report.recorded_in(history, &request);
+        // Only now: it went on meanwhile, and nothing of a run is left when its report is given.
+        drop(ran.remains);
+        report
     }
 }
 
@@ -295,7 +298,7 @@ pub(crate) fn refuse(mut recorder: Recorder, refusal: Refusal) -> BackendResult 
     let what = EventKind::RunEnded { exit_code: None, signal: None, end: "refused".to_owned(), error };
     recorder.record(Event::new(what));
     let (stdout, stderr) = (PrintedOutput::default(), PrintedOutput::default());
-    BackendResult { ended: Err(refusal), recorded: recorder.finish(), stdout, stderr }
+    BackendResult { ended: Err(refusal), recorded: recorder.finish(), stdout, stderr, remains: None }
 }
 
 /// Makes room for a trace in the user's state folder; says so, where something went.

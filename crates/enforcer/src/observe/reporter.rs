@@ -1,8 +1,10 @@
 //! Judges what was observed and tells the observer. A run does not wait for it, however long that takes.
 
+use std::convert::Infallible;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver};
 use std::thread::JoinHandle;
 use std::time::{Instant, SystemTime};
 
@@ -17,6 +19,8 @@ use skillsandbox_terms::FileOperation;
 #[derive(Debug)]
 pub(crate) struct ObservationReporter {
     queue: Arc<RecordQueue>,
+    /// Closed when all was reported.
+    reported: Receiver<Infallible>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -28,26 +32,29 @@ impl ObservationReporter {
     ) -> io::Result<Self> {
         let mut report_loop = ReportLoop { queue: Arc::clone(&queue), observer: Some(observer), paths };
         let thread = std::thread::Builder::new().name("skillsandbox-log".into()).stack_size(256 << 10);
-        let thread = thread.spawn(move || report_loop.run())?;
-        Ok(Self { queue, thread: Some(thread) })
+        let (reports, reported) = mpsc::channel();
+        let thread = thread.spawn(move || {
+            report_loop.run();
+            drop(reports);
+            // The judge of paths holds the run's mounts: to let go of the last of them takes the kernel longer than all else at the end.
+            drop(report_loop);
+        })?;
+        Ok(Self { queue, reported, thread: Some(thread) })
     }
 
     /// Reports what is left.
-    pub(crate) fn close(mut self) {
-        self.end();
-    }
-
-    fn end(&mut self) {
+    pub(crate) fn report_rest(&self) {
         self.queue.close();
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
+        let _ = self.reported.recv();
     }
 }
 
 impl Drop for ObservationReporter {
     fn drop(&mut self) {
-        self.end();
+        self.queue.close();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
     }
 }
 

@@ -152,14 +152,14 @@ impl RunObservation {
     }
 
     /// All processes are gone. What they sent is still brought to its destination, for no longer than this; then the observer is told
-    /// the rest.
-    pub(crate) fn finish(mut self, wait: Duration) -> ObservationSummary {
+    /// the rest. What was held for it goes with this observation.
+    pub(crate) fn finish(&mut self, wait: Duration) -> ObservationSummary {
         let state = self.listener.take().and_then(NotifyListener::close).or(self.state.take());
         let (refused, network) = state.map_or_else(Default::default, |state| {
             (state.refusals.into_calls(), state.destinations.finish(wait))
         });
-        if let Some(reporter) = self.reporter.take() {
-            reporter.close();
+        if let Some(reporter) = &self.reporter {
+            reporter.report_rest();
         }
         let observe_level = if self.is_listening { self.wanted } else { ObserveLevel::Off };
         ObservationSummary {

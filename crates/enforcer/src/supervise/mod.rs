@@ -18,5 +18,5 @@ pub use outcome::{CapturedOutput, CommandStatus, LimitHit, RunOutcome};
 pub use output_pipe::OutputPipe;
 pub use run_slots::RunSlots;
 pub use run_terminal::{RunTerminal, TerminalControl};
-pub use running::{RunKiller, RunningCommand};
+pub use running::{RunKiller, RunTeardown, RunningCommand};
 pub(crate) use supervisor::WakeEvent;

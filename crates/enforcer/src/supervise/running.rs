@@ -41,11 +41,11 @@ impl Plan {
         let stderr = piped(command.stderr, &mut outside.ends.stderr);
         let ended_too = Arc::clone(&ended);
         let (started, wait_for_start) = mpsc::sync_channel(1);
+        let (told, outcome) = mpsc::sync_channel(1);
         let supervisor = Supervisor::new(self, command, outside, Arc::clone(&wake), ended);
         let watched = move || {
-            let outcome = supervisor.run(prepared, &started);
+            supervisor.run(prepared, &started, &told);
             drop(slot);
-            outcome
         };
         // The kernel ends a sandbox with the thread that made it, so the one that makes it is the one that stays.
         let thread = std::thread::Builder::new().name("skillsandbox".into()).stack_size(128 << 10);
@@ -53,7 +53,8 @@ impl Plan {
         match wait_for_start.recv() {
             Ok(Ok(StartedRun { pid, terminal })) => {
                 let terminal = terminal.map(|outer| RunTerminal::new(outer, &ended_too));
-                Ok(RunningCommand { thread: Some(thread), wake, pid, stdin, stdout, stderr, terminal })
+                let teardown = Some(RunTeardown(Some(thread)));
+                Ok(RunningCommand { outcome, teardown, wake, pid, stdin, stdout, stderr, terminal })
             }
             Ok(Err(error)) => {
                 let _ = thread.join();
@@ -70,13 +71,35 @@ impl Plan {
 /// A command that runs. Dropping it ends every process of it.
 #[derive(Debug)]
 pub struct RunningCommand {
-    thread: Option<JoinHandle<Option<RunOutcome>>>,
+    outcome: mpsc::Receiver<RunOutcome>,
+    /// `None` after its end was waited for.
+    teardown: Option<RunTeardown>,
     wake: Arc<WakeEvent>,
     pid: i32,
     stdin: Option<File>,
     stdout: Option<OutputPipe>,
     stderr: Option<OutputPipe>,
     terminal: Option<RunTerminal>,
+}
+
+/// What is still to be taken down of a run whose processes are all gone: its mounts, its control group, the threads that watched it. That goes on
+/// by itself; dropping this waits for it.
+#[derive(Debug)]
+#[must_use = "dropping it waits until nothing of the run is left"]
+pub struct RunTeardown(Option<JoinHandle<()>>);
+
+impl RunTeardown {
+    fn is_done(&self) -> bool {
+        self.0.as_ref().is_none_or(JoinHandle::is_finished)
+    }
+}
+
+impl Drop for RunTeardown {
+    fn drop(&mut self) {
+        if let Some(thread) = self.0.take() {
+            let _ = thread.join();
+        }
+    }
 }
 
 impl RunningCommand {
@@ -106,10 +129,10 @@ impl RunningCommand {
         self.terminal.take()
     }
 
-    /// Whether it has ended.
+    /// Whether it has ended, and nothing of it is left.
     #[must_use]
     pub fn is_finished(&self) -> bool {
-        self.thread.as_ref().is_none_or(JoinHandle::is_finished)
+        self.teardown.as_ref().is_none_or(RunTeardown::is_done)
     }
 
     /// Ends every process of it. [`RunningCommand::wait`] then returns.
@@ -123,25 +146,27 @@ impl RunningCommand {
         RunKiller(Arc::clone(&self.wake))
     }
 
-    /// Waits for its end. The pipe to its standard input is closed first, unless it was taken.
-    pub fn wait(mut self) -> Result<RunOutcome, Error> {
-        self.stdin = None;
-        self.join()
+    /// Waits for its end, and until nothing of it is left. The pipe to its standard input is closed first, unless it was taken.
+    pub fn wait(self) -> Result<RunOutcome, Error> {
+        self.wait_for_end().map(|(outcome, _)| outcome)
     }
 
-    fn join(&mut self) -> Result<RunOutcome, Error> {
+    /// Waits until all processes of it have ended and all that was observed is told, which is sooner: the kernel takes its time over what
+    /// is left then.
+    pub fn wait_for_end(mut self) -> Result<(RunOutcome, RunTeardown), Error> {
+        self.stdin = None;
+        let outcome = self.outcome.recv();
+        let teardown = self.teardown.take();
         let lost =
             || Error::Host { what: "watch the run", source: std::io::Error::other("its thread failed") };
-        let thread = self.thread.take().ok_or_else(lost)?;
-        thread.join().ok().flatten().ok_or_else(lost)
+        outcome.ok().zip(teardown).ok_or_else(lost)
     }
 }
 
 impl Drop for RunningCommand {
     fn drop(&mut self) {
-        if self.thread.is_some() {
+        if self.teardown.is_some() {
             self.kill();
-            let _ = self.join();
         }
     }
 }

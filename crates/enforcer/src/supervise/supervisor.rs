@@ -110,12 +110,13 @@ impl Supervisor {
         }
     }
 
-    /// Makes the sandbox, says whether that worked, and stays until its end.
+    /// Makes the sandbox, says whether that worked, stays until its end, and says how that was before anything is taken down.
     pub(crate) fn run(
         mut self,
         prepared: Prepared,
         started: &SyncSender<Result<StartedRun, Error>>,
-    ) -> Option<RunOutcome> {
+        ended: &SyncSender<RunOutcome>,
+    ) {
         let (run, terminal) = match self.start_run(&prepared) {
             Ok((run, report)) => {
                 let waived = report.messages.iter().map(|message| describe_waived(&prepared, *message));
@@ -124,7 +125,7 @@ impl Supervisor {
             }
             Err(error) => {
                 let _ = started.send(Err(error));
-                return None;
+                return;
             }
         };
         // The child has its own copies; the pipes must have no other writers than its processes.
@@ -145,7 +146,7 @@ impl Supervisor {
             Some(_) => None,
         };
         let end = self.wait_for_exit(&run);
-        Some(self.finish(&run, end))
+        let _ = ended.send(self.finish(&run, end));
     }
 
     fn start_run(&mut self, prepared: &Prepared) -> Result<(LaunchedRun, ChildReport), Error> {
@@ -245,8 +246,8 @@ impl Supervisor {
         }
     }
 
-    /// Ends what is left, collects what there is, and removes what was made.
-    fn finish(mut self, run: &LaunchedRun, end: EndCause) -> RunOutcome {
+    /// Ends what is left, and collects what there is. What was made is removed with this supervisor.
+    fn finish(&mut self, run: &LaunchedRun, end: EndCause) -> RunOutcome {
         if end != EndCause::Itself {
             // The init cannot catch this, and the kernel ends its whole pid namespace with it.
             run.child.kill();
@@ -267,8 +268,8 @@ impl Supervisor {
             end,
             limits_hit,
             mechanism: self.outside.mechanism,
-            stdout: self.stdout.captured,
-            stderr: self.stderr.captured,
+            stdout: std::mem::take(&mut self.stdout.captured),
+            stderr: std::mem::take(&mut self.stderr.captured),
             duration,
             usage,
             observe_level: observed.observe_level,
@@ -277,8 +278,8 @@ impl Supervisor {
             supervises_sockets: observed.is_listening,
             refused: observed.refused,
             network: observed.network,
-            environment: self.outside.environment,
-            waived: self.outside.waived,
+            environment: self.outside.environment.clone(),
+            waived: std::mem::take(&mut self.outside.waived),
         }
     }
 

@@ -18,7 +18,7 @@ use skillsandbox_enforcer::{CommandStatus, Error, RunOutcome};
 use skillsandbox_manifest::Runtime;
 use skillsandbox_tracer::Recorder;
 
-use crate::backend::{Backend, BackendResult, RunPreview};
+use crate::backend::{Backend, BackendResult, RunPreview, RunRemains};
 use crate::job::Job;
 use crate::refusal::Refusal;
 use crate::report::RunExit;
@@ -70,6 +70,7 @@ impl Backend for NativeBackend {
             recorded: traced.recorded,
             stdout: traced.stdout,
             stderr: traced.stderr,
+            remains: traced.teardown.map(|teardown| Box::new(teardown) as RunRemains),
         }
     }
 }

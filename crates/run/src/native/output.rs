@@ -14,6 +14,10 @@ use crate::streams::{OutputTarget, PrintedOutput};
 const TOO_MUCH: &[u8] =
     b"\nskillsandbox: there is more of this than is handed on; the trace has what fits there\n";
 
+/// Bytes that are read at once at first, and once there was more: most runs print little, and memory that is not touched costs nothing.
+const FIRST_READ: usize = 4 << 10;
+const MOST_READ: usize = 64 << 10;
+
 /// How many bytes may still be handed on, by all outputs of a run together.
 #[derive(Debug, Clone)]
 pub(crate) struct OutputBudget(Arc<AtomicU64>);
@@ -56,7 +60,7 @@ impl<R: Read> OutputReader<R> {
         let mut lines = LineSplitter::new();
         let mut printed = PrintedOutput::default();
         let (mut terminal, mut screen) = (TerminalFilter::default(), ScreenFilter::default());
-        let mut buffer = vec![0; 64 << 10];
+        let mut buffer = vec![0; FIRST_READ];
         let mut was_over = false;
         loop {
             let count = match self.pipe.read(&mut buffer) {
@@ -65,6 +69,7 @@ impl<R: Read> OutputReader<R> {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(_) => break,
             };
+            let is_full = count == buffer.len();
             let granted = self.budget.take(count);
             printed.total += count as u64;
             printed.omitted += (count - granted) as u64;
@@ -91,6 +96,9 @@ impl<R: Read> OutputReader<R> {
             if let Err(error) = passed {
                 printed.failed = Some(error.kind());
                 break;
+            }
+            if is_full {
+                buffer.resize(MOST_READ, 0);
             }
         }
         drop(self.pipe);

@@ -2,12 +2,11 @@
 
 use std::io::{Read as _, Write as _};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
 use std::time::Instant;
 
 use skillsandbox_enforcer::{
     Command, EndCause, Error, ObserveLevel, ObservedEvent, Observer, OutputMode, OutputPipe, Plan,
-    RunOutcome, RunningCommand, StdinMode, TerminalControl, TerminalSize,
+    RunOutcome, RunTeardown, RunningCommand, StdinMode, TerminalControl, TerminalSize,
 };
 use skillsandbox_text::Secret;
 use skillsandbox_tracer::{Event, EventKind, EventVerdict, RecordedTrace, Recorder, RedactError, Redactor};
@@ -32,6 +31,8 @@ pub struct RecordedRun {
     pub stdout: PrintedOutput,
     /// What it printed to standard error.
     pub stderr: PrintedOutput,
+    /// What is still being taken down of it, where it ran.
+    pub teardown: Option<RunTeardown>,
 }
 
 /// Runs a command under a plan, and records what it tries, without the secrets in it. Its outputs are read here, whatever the command says
@@ -88,14 +89,17 @@ pub(super) fn record_redacted(
         streams.stop.runs(move || killer.kill());
         feed(&mut running, streams);
         let shown = attach_terminal(&mut running, streams);
-        let (out, err) = readers(&mut running, shown, &shared, redactor, output, streams);
-        let outcome = running.wait();
+        let (out, err) = readers(&mut running, shown, redactor, output, streams);
+        (stdout, stderr) = follow_both(out, err, &shared);
+        let ended = running.wait_for_end();
         streams.stop.ended();
         streams.terminal.iter().for_each(RunTerminal::ended);
-        stdout = out.and_then(|reader| reader.join().ok()).unwrap_or_default();
-        stderr = err.and_then(|reader| reader.join().ok()).unwrap_or_default();
-        outcome
+        ended
     });
+    let (outcome, teardown) = match outcome {
+        Ok((outcome, teardown)) => (Ok(outcome), Some(teardown)),
+        Err(error) => (Err(error), None),
+    };
     shared.begin(None);
     let mut recorder = shared.take();
     match &outcome {
@@ -139,7 +143,7 @@ pub(super) fn record_redacted(
             recorder.record(Event::new(what));
         }
     }
-    RecordedRun { outcome, recorded: recorder.finish(), stdout, stderr }
+    RecordedRun { outcome, recorded: recorder.finish(), stdout, stderr, teardown }
 }
 
 /// A recorder that several threads talk to.
@@ -265,29 +269,44 @@ fn type_all(control: &TerminalControl, mut bytes: &[u8]) -> bool {
     true
 }
 
-type OutputThread = Option<JoinHandle<PrintedOutput>>;
+type PipeReader = OutputReader<OutputPipe>;
 
-/// Reads both outputs, each in a thread of its own.
+/// What reads the two outputs.
 fn readers(
     running: &mut RunningCommand,
     shown: Option<OutputPipe>,
-    shared: &SharedRecorder,
     redactor: &Arc<Redactor>,
     output: Option<u64>,
     streams: &RunStreams,
-) -> (OutputThread, OutputThread) {
+) -> (Option<PipeReader>, Option<PipeReader>) {
     let budget = OutputBudget::new(output);
-    let start = |pipe, kind, forward, is_error| {
+    let reader = |pipe, kind, forward, is_error| {
         let (budget, redactor) = (budget.clone(), Arc::clone(redactor));
         let keep = streams.keep.unwrap_or(usize::MAX);
         let pass = streams.most_errors.filter(|_| is_error).unwrap_or(usize::MAX);
-        let follow = OutputReader { pipe, kind, forward, is_error, budget, keep, pass, redactor };
-        let shared = shared.clone();
-        let thread = std::thread::Builder::new().name("skillsandbox-out".into());
-        thread.spawn(move || follow.follow(|event| shared.record(event))).ok()
+        OutputReader { pipe, kind, forward, is_error, budget, keep, pass, redactor }
     };
     let stdout =
-        running.stdout().or(shown).and_then(|pipe| start(pipe, EventKind::Stdout, streams.stdout, false));
-    let stderr = running.stderr().and_then(|pipe| start(pipe, EventKind::Stderr, streams.stderr, true));
+        running.stdout().or(shown).map(|pipe| reader(pipe, EventKind::Stdout, streams.stdout, false));
+    let stderr = running.stderr().map(|pipe| reader(pipe, EventKind::Stderr, streams.stderr, true));
     (stdout, stderr)
+}
+
+/// Reads both to their ends, one of them here and now: the other in a thread, because either may have to wait for whom it is handed on to.
+fn follow_both(
+    stdout: Option<PipeReader>,
+    stderr: Option<PipeReader>,
+    shared: &SharedRecorder,
+) -> (PrintedOutput, PrintedOutput) {
+    let follow = |reader: Option<PipeReader>, shared: &SharedRecorder| {
+        reader.map(|reader| reader.follow(|event| shared.record(event))).unwrap_or_default()
+    };
+    if stderr.is_none() {
+        return (follow(stdout, shared), PrintedOutput::default());
+    }
+    let elsewhere = shared.clone();
+    let thread = std::thread::Builder::new().name("skillsandbox-out".into());
+    let thread = thread.spawn(move || follow(stdout, &elsewhere));
+    let stderr = follow(stderr, shared);
+    (thread.ok().and_then(|thread| thread.join().ok()).unwrap_or_default(), stderr)
 }
