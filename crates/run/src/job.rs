@@ -324,8 +324,8 @@ impl Job {
 
     /// Takes out of what is recorded the values of variables whose names speak of secrets: of this program's own, whether the run is given
     /// them or not, and of those that are set for it.
-    pub(crate) fn redact_environment(&mut self) {
-        self.secrets.extend(secret_variables());
+    pub(crate) fn redact_environment(&mut self, variables: &[(String, Secret)]) {
+        self.secrets.extend_from_slice(variables);
         let set = self.set_env.iter().filter(|(name, _)| is_secret_name(name));
         self.secrets.extend(set.map(|(name, value)| (name.clone(), value.as_str().into())));
     }

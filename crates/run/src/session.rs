@@ -217,7 +217,7 @@ impl Session {
             job.check_resolver()?;
             make_own_folders(&job)?;
             keep_out(&mut job);
-            job.redact_environment();
+            job.redact_environment(&request.secrets);
             request.secrets.clone_from(&job.secrets);
             check_installed(&job)?;
             check_reach(&mut job, trace.as_deref())?;

@@ -225,7 +225,7 @@ pub fn is_secret_name(name: &str) -> bool {
     }
     // What parts a text into tokens hands none out.
     let telling = whole.replace("tokenizer", "");
-    if PARTS.iter().any(|part| telling.contains(part)) || speaks_of_authorization(&whole) {
+    if has_telling_part(&telling) || speaks_of_authorization(&whole) {
         return true;
     }
     if words.iter().any(|word| WORDS.contains(&without_number(word))) || whole.ends_with("cookie") {
@@ -243,6 +243,15 @@ pub fn is_secret_name(name: &str) -> bool {
         stem = before;
     }
     false
+}
+
+/// Whether one of [`PARTS`] is in it. Every variable of a program is asked about at each run, so no search is set up for any of them: names are short.
+fn has_telling_part(name: &str) -> bool {
+    let name = name.as_bytes();
+    (0..name.len()).filter_map(|at| name.get(at..)).any(|rest| {
+        let mut parts = PARTS.iter().map(|part| part.as_bytes());
+        parts.any(|part| rest.first() == part.first() && rest.starts_with(part))
+    })
 }
 
 fn without_number(word: &str) -> &str {

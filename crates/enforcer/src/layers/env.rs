@@ -108,7 +108,7 @@ impl EnvironmentRules {
             return false;
         }
         let exact = self.allow.iter().any(|pattern| pattern == text);
-        exact || (!is_secret_name(text) && self.allow.iter().any(|pattern| matches(pattern, text)))
+        exact || (self.allow.iter().any(|pattern| matches(pattern, text)) && !is_secret_name(text))
     }
 }
 
