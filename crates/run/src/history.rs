@@ -34,6 +34,19 @@ pub trait RunHistory: Send + Sync {
     fn pinned_traces(&self) -> Result<Vec<Uuid>, HistoryError> {
         Err("there is no history to ask".into())
     }
+
+    /// Whether [`do_upkeep`](RunHistory::do_upkeep) should be called soon. Asking costs nothing.
+    fn is_upkeep_due(&self) -> bool {
+        false
+    }
+
+    /// Does what a history leaves for later so that no run waits for it. [`tidy`](crate::tidy) calls it.
+    ///
+    /// # Errors
+    /// A history that cannot be written. Nothing that was recorded is lost.
+    fn do_upkeep(&self) -> Result<(), HistoryError> {
+        Ok(())
+    }
 }
 
 /// Why a run is not in the history.

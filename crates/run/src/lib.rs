@@ -100,6 +100,7 @@ mod state;
 mod stop;
 mod streams;
 mod trace_folder;
+mod trace_tidy;
 #[cfg(any(test, not(target_os = "linux")))]
 mod unsupported;
 mod user_manifests;
@@ -147,6 +148,7 @@ pub use trace_folder::{
     PruneMode, PrunedTraces, RemoveTraceError, StoredTrace, TraceBudget, list_traces, prune_traces,
     remove_traces,
 };
+pub use trace_tidy::tidy;
 pub use user_manifests::{UserManifest, UserManifestError, UserManifests};
 pub use user_policy::UserPolicy;
 pub use workspace::Workspace;
