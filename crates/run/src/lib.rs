@@ -125,7 +125,7 @@ pub use failure::RunFailure;
 pub use found_manifest::{SkillKey, skill_digest};
 pub use grant_hint::HintStyle;
 pub use hint_context::WithheldGrants;
-pub use history::{HistoryError, RunHistory, RunRequest, Unrecorded, refuse_unloaded};
+pub use history::{HistoryError, RunHistory, RunRequest, Unrecorded, refuse_unloaded, user_name};
 pub use job::{AddressPin, Job, JobLimits, PlaceAuthor, ProgramRules, ScannedFolder, UntrustedPlace};
 pub use manifest_origin::{InstallationCheck, InstalledSkill, InstalledSkills, LoadChoice, ManifestOrigin};
 #[cfg(target_os = "linux")]

@@ -46,6 +46,8 @@ pub struct Entry {
     pub secrets: Vec<(String, Secret)>,
     /// Who ran it.
     pub user: Option<String>,
+    /// Who ran it, by number, where no name is said: it is looked up when the record comes into the database.
+    pub user_id: Option<u32>,
     /// How it went.
     pub status: Status,
     /// The same, finer: `exited`, `signal`, `memory`, `stopped`, `refused`, ...
@@ -89,6 +91,7 @@ impl Entry {
             secret_parameters: Vec::new(),
             secrets: Vec::new(),
             user: None,
+            user_id: None,
             status: Status::Failure,
             ending: "unknown".to_owned(),
             duration: Duration::ZERO,

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use rusqlite::{Connection, Statement, params};
+use skillsandbox_run::user_name;
 
 use super::bounds;
 use super::chain::{LINK, LinkWriter};
@@ -41,6 +42,8 @@ pub(super) struct RunWriter<'c> {
     class: Statement<'c>,
     links: LinkWriter<'c>,
     unlooked: usize,
+    /// The last user, and the name: nearly all runs are of one.
+    user: Option<(u32, String)>,
 }
 
 impl<'c> RunWriter<'c> {
@@ -64,6 +67,7 @@ impl<'c> RunWriter<'c> {
                 .prepare("INSERT OR IGNORE INTO classes VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)")?,
             links: LinkWriter::new(connection)?,
             unlooked: LOOK_EVERY,
+            user: None,
         })
     }
 
@@ -96,6 +100,7 @@ impl<'c> RunWriter<'c> {
         let whole = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
         let classes: Vec<&str> = run.classes.iter().map(|class| class.class.as_str()).collect();
         let status = run.status.as_str();
+        let user = run.user.clone().or_else(|| run.user_id.map(|id| self.name_of(id)));
         self.run.execute(params![
             run.id.to_string(),
             run.started,
@@ -104,7 +109,7 @@ impl<'c> RunWriter<'c> {
             run.tool,
             run.parameters,
             run.arguments,
-            run.user,
+            user,
             status,
             run.ending,
             run.duration_ms,
@@ -146,5 +151,16 @@ impl<'c> RunWriter<'c> {
             ])?;
         }
         Ok(number)
+    }
+
+    fn name_of(&mut self, id: u32) -> String {
+        match &self.user {
+            Some((known, name)) if *known == id => name.clone(),
+            _ => {
+                let name = bounds::cut(&user_name(Some(id)), bounds::NAME);
+                self.user = Some((id, name.clone()));
+                name
+            }
+        }
     }
 }
