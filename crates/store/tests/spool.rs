@@ -261,6 +261,19 @@ fn links_pipes_and_files_of_others_are_refused() {
         check("is no file");
         fs::remove_file(&file).unwrap();
     }
+    // Only root can give a file away.
+    if rustix::process::geteuid().is_root() {
+        for file in [path.clone(), spool(&path), taken(&path)] {
+            fs::write(&file, "theirs").unwrap();
+            std::os::unix::fs::chown(&file, Some(65_534), None).unwrap();
+            if file != taken(&path) {
+                refused("belongs to another user");
+            }
+            unreadable("belongs to another user");
+            assert_eq!(fs::read(&file).unwrap(), b"theirs");
+            fs::remove_file(&file).unwrap();
+        }
+    }
     fs::set_permissions(path.parent().unwrap(), fs::Permissions::from_mode(0o777)).unwrap();
     refused("changed by other users");
     fs::set_permissions(path.parent().unwrap(), fs::Permissions::from_mode(0o700)).unwrap();

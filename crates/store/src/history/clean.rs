@@ -5,7 +5,6 @@
 //! no half of a secret is left which nothing recognises any more.
 
 use std::path::Path;
-use std::sync::OnceLock;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, percent_encode};
 use serde::{Deserialize, Serialize};
@@ -57,12 +56,8 @@ impl Clean {
         }
         let known: Vec<(&str, &str)> =
             known.iter().map(|(name, value)| (name.as_str(), value.expose())).collect();
-        let own = if known.is_empty() { None } else { Some(Redactor::new(known)?) };
-        let redactor = match &own {
-            Some(own) => own,
-            None => of_shapes()?,
-        };
-        let cleaner = Cleaner { redactor, secret_parameters: &entry.secret_parameters };
+        let redactor = Redactor::new(known)?;
+        let cleaner = Cleaner { redactor: &redactor, secret_parameters: &entry.secret_parameters };
         let name = |text: &str| cleaner.short(text, bounds::NAME);
         let mut room = bounds::VALUES;
         let parameters = cleaner.object(&entry.parameters, &mut room, 0);
@@ -96,16 +91,6 @@ impl Clean {
             digest: entry.digest.as_deref().map(|text| cut(text, bounds::NAME)),
         })
     }
-}
-
-/// Used where an entry names no secrets. Made once, when it is needed: that takes a while.
-fn of_shapes() -> Result<&'static Redactor, Error> {
-    static SHAPES: OnceLock<Redactor> = OnceLock::new();
-    if let Some(made) = SHAPES.get() {
-        return Ok(made);
-    }
-    let made = Redactor::of_shapes()?;
-    Ok(SHAPES.get_or_init(|| made))
 }
 
 /// What stays as it is in a path that is a part of an address.
