@@ -310,16 +310,7 @@ fn a_history_that_cannot_be_written_stops_no_run() {
         assert_eq!(document["error"]["code"], "FAILED", "{why}: {document}");
     };
     stage.run(&["exec", "-q", "--", "true"]);
-    let whole = fs::read(&file).unwrap();
-    fs::write(&file, "not a database, whatever its name says".repeat(100)).unwrap();
-    run(&stage, "move it away");
-    fs::write(&file, &whole[..whole.len() / 3]).unwrap();
-    run(&stage, "move it away");
-    // The version is four bytes at 60 (sqlite.org/fileformat.html).
-    let mut newer = whole.clone();
-    newer[60..64].copy_from_slice(&99_u32.to_be_bytes());
-    fs::write(&file, newer).unwrap();
-    run(&stage, "later version");
+    assert_eq!(json(&stage, &["--format", "json"]).as_array().unwrap().len(), 1);
     fs::remove_file(&file).unwrap();
     fs::create_dir(&file).unwrap();
     run(&stage, "is no file");
@@ -333,6 +324,45 @@ fn a_history_that_cannot_be_written_stops_no_run() {
     fs::set_permissions(folder, fs::Permissions::from_mode(0o700)).unwrap();
     let output = stage.run(&["exec", "-q", "--", "true"]);
     assert_eq!((code(&output), text(&output.stderr).as_str()), (0, ""), "and all is well again");
+}
+
+/// Only who reads it opens the database: what was run meanwhile waits beside it, and is there when it is cured.
+#[test]
+fn what_is_run_while_the_history_is_damaged_is_in_it_afterwards() {
+    let stage = Stage::new();
+    let file = database(&stage);
+    stage.run(&["exec", "-q", "--", "true"]);
+    assert_eq!(json(&stage, &["--format", "json"]).as_array().unwrap().len(), 1);
+    let whole = fs::read(&file).unwrap();
+    // The version is four bytes at 60 (sqlite.org/fileformat.html).
+    let mut newer = whole.clone();
+    newer[60..64].copy_from_slice(&99_u32.to_be_bytes());
+    for (bytes, why) in [
+        (b"not a database, whatever its name says".repeat(100), "move it away"),
+        (whole[..whole.len() / 3].to_vec(), "move it away"),
+        (newer, "later version"),
+    ] {
+        fs::write(&file, bytes).unwrap();
+        let output = stage.run(&["exec", "-q", "--", "sh", "-c", "echo out; exit 7"]);
+        assert_eq!((code(&output), text(&output.stdout).as_str()), (7, "out\n"), "{why}");
+        let looked = stage.run(&["history", "--format", "json"]);
+        assert_eq!(code(&looked), 2, "{why}");
+        assert!(text(&looked.stderr).contains(why), "{why}: {}", text(&looked.stderr));
+        let document: Value = serde_json::from_slice(&looked.stdout).unwrap();
+        assert_eq!(document["error"]["code"], "FAILED", "{why}: {document}");
+    }
+    fs::write(&file, whole).unwrap();
+    assert_eq!(json(&stage, &["--format", "json"]).as_array().unwrap().len(), 4);
+    // Where nobody cures it, the run that finds no more room says so.
+    let spool = file.with_file_name("history.db.spool");
+    fs::write(&file, "not a database".repeat(100)).unwrap();
+    fs::write(&spool, "\n".repeat(16 << 20)).unwrap();
+    let output = stage.run(&["exec", "-q", "--", "true"]);
+    let said = text(&output.stderr);
+    assert!(
+        said.contains("warning: this run is not in the history") && said.contains("move it away"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -377,6 +407,7 @@ fn what_a_skill_chooses_cannot_forge_a_line_or_move_the_cursor() {
 fn no_run_can_reach_the_history() {
     let stage = Stage::new();
     stage.run(&["exec", "-q", "--", "true"]);
+    assert_eq!(json(&stage, &["--format", "json"]).as_array().unwrap().len(), 1);
     let before = fs::read(database(&stage)).unwrap();
     let home = stage.home();
     let script = format!(

@@ -69,7 +69,8 @@ impl McpServer {
         // As it is named now, whatever the working directory will be.
         let policy = settings.policy.as_ref().map(std::path::absolute).transpose()?;
         let traces = TraceFolder::new(roots.roots());
-        let tools = ToolContext { roots, policy, timeout: settings.timeout, traces, history };
+        let tidying = Arc::default();
+        let tools = ToolContext { roots, policy, timeout: settings.timeout, traces, history, tidying };
         Ok(Self {
             tools: Arc::new(tools),
             runs: SkillRunSlots::new(settings.max_concurrent.min(MAX_CONCURRENT)),

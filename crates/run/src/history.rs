@@ -34,6 +34,19 @@ pub trait RunHistory: Send + Sync {
     fn pinned_traces(&self) -> Result<Vec<Uuid>, HistoryError> {
         Err("there is no history to ask".into())
     }
+
+    /// Whether [`do_upkeep`](RunHistory::do_upkeep) should be called soon. Asking costs nothing.
+    fn is_upkeep_due(&self) -> bool {
+        false
+    }
+
+    /// Does what a history leaves for later so that no run waits for it. [`tidy`](crate::tidy) calls it.
+    ///
+    /// # Errors
+    /// A history that cannot be written. Nothing that was recorded is lost.
+    fn do_upkeep(&self) -> Result<(), HistoryError> {
+        Ok(())
+    }
 }
 
 /// Why a run is not in the history.
@@ -57,8 +70,8 @@ pub struct RunRequest {
     pub tool: String,
     /// When.
     pub started: Timestamp,
-    /// Who, as the system knows the user.
-    pub user: String,
+    /// Who, by number; `None` where the system has no numbers for users. [`user_name`] says the name.
+    pub user_id: Option<u32>,
     /// The values that were given, by name.
     pub parameters: Map<String, Value>,
     /// The arguments that were given.
@@ -75,7 +88,7 @@ impl fmt::Debug for RunRequest {
         f.debug_struct("RunRequest")
             .field("tool", &self.tool)
             .field("started", &self.started)
-            .field("user", &self.user)
+            .field("user_id", &self.user_id)
             .finish_non_exhaustive()
     }
 }
@@ -89,7 +102,7 @@ impl RunRequest {
         Self {
             tool: tool.into(),
             started: Timestamp::now(),
-            user: user(),
+            user_id: user_id(),
             parameters: Map::new(),
             arguments: arguments.collect(),
             secret_parameters: Vec::new(),
@@ -172,14 +185,21 @@ pub fn refuse_unloaded(
 }
 
 /// Who runs this, as the system has it: a variable would be whatever somebody set it to.
-#[cfg(unix)]
-fn user() -> String {
-    let user = nix::unistd::geteuid();
-    let named = nix::unistd::User::from_uid(user).ok().flatten();
-    named.map_or_else(|| user.to_string(), |named| named.name)
+fn user_id() -> Option<u32> {
+    #[cfg(unix)]
+    return Some(nix::unistd::geteuid().as_raw());
+    #[cfg(not(unix))]
+    None
 }
 
-#[cfg(not(unix))]
-fn user() -> String {
+/// The name of a user; the number where there is none. Looking it up reads several files of the system, so a run leaves it to whoever takes its record in.
+#[must_use]
+pub fn user_name(id: Option<u32>) -> String {
+    #[cfg(unix)]
+    if let Some(id) = id.map(nix::unistd::Uid::from_raw) {
+        let named = nix::unistd::User::from_uid(id).ok().flatten();
+        return named.map_or_else(|| id.to_string(), |named| named.name);
+    }
+    let _ = id;
     std::env::var("USERNAME").unwrap_or_default()
 }

@@ -100,6 +100,7 @@ mod state;
 mod stop;
 mod streams;
 mod trace_folder;
+mod trace_tidy;
 #[cfg(any(test, not(target_os = "linux")))]
 mod unsupported;
 mod user_manifests;
@@ -124,7 +125,7 @@ pub use failure::RunFailure;
 pub use found_manifest::{SkillKey, skill_digest};
 pub use grant_hint::HintStyle;
 pub use hint_context::WithheldGrants;
-pub use history::{HistoryError, RunHistory, RunRequest, Unrecorded, refuse_unloaded};
+pub use history::{HistoryError, RunHistory, RunRequest, Unrecorded, refuse_unloaded, user_name};
 pub use job::{AddressPin, Job, JobLimits, PlaceAuthor, ProgramRules, ScannedFolder, UntrustedPlace};
 pub use manifest_origin::{InstallationCheck, InstalledSkill, InstalledSkills, LoadChoice, ManifestOrigin};
 #[cfg(target_os = "linux")]
@@ -147,6 +148,7 @@ pub use trace_folder::{
     PruneMode, PrunedTraces, RemoveTraceError, StoredTrace, TraceBudget, list_traces, prune_traces,
     remove_traces,
 };
+pub use trace_tidy::tidy;
 pub use user_manifests::{UserManifest, UserManifestError, UserManifests};
 pub use user_policy::UserPolicy;
 pub use workspace::Workspace;

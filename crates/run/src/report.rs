@@ -47,6 +47,8 @@ pub struct RunReport {
     pub stderr: PrintedOutput,
     /// The signal for which it was stopped, where this program was sent one.
     pub stop_signal: Option<i32>,
+    /// Whether [`tidy`](crate::tidy) should be called soon, when nobody waits for it.
+    pub tidy_due: bool,
 }
 
 /// How a run ended.
@@ -119,12 +121,14 @@ impl RunReport {
             stdout: PrintedOutput::default(),
             stderr: PrintedOutput::default(),
             stop_signal: None,
+            tidy_due: false,
         }
     }
 
     /// The same, now that it is recorded; or with the reason why it is not.
     pub(crate) fn recorded_in(mut self, history: &dyn RunHistory, request: &RunRequest) -> Self {
         self.history_error = history.record(request, &self).err().map(|error| error.to_string());
+        self.tidy_due |= history.is_upkeep_due();
         self
     }
 

@@ -27,7 +27,8 @@ use crate::skill::{LoadedSkill, SkillCall};
 use crate::state;
 use crate::stop::StopHandle;
 use crate::streams::{OutputTarget, PrintedOutput, RunTerminal};
-use crate::trace_folder::{PruneMode, TraceBudget, prune_traces};
+use crate::trace_folder::TraceBudget;
+use crate::trace_tidy::AddedTrace;
 use crate::written_places;
 
 /// Where a run's inputs and outputs are, besides the trace.
@@ -72,7 +73,7 @@ pub struct RunOptions {
     /// The most bytes that the trace may have, [`MIN_TRACE_LIMIT`] at least; [`TRACE_LIMIT`] unless set. What does not fit is counted in it, and
     /// half of it is for what was denied.
     pub trace_limit: Option<u64>,
-    /// What the traces in the user's state folder may take together; the oldest are removed before a new one is written there.
+    /// What the traces in the user's state folder may take together; [`tidy`](crate::tidy) removes the oldest.
     pub trace_budget: TraceBudget,
     /// What the history says asked for it, such as `run` or a tool of a server; what the trace says unless set.
     pub history_tool: Option<String>,
@@ -166,6 +167,7 @@ struct Session {
     header: TraceHeader,
     recorder: Result<Recorder, Refusal>,
     trace: Option<PathBuf>,
+    added: Option<AddedTrace>,
     denials: DenialSink,
     streams: RunStreams,
     arguments_are_a_persons: bool,
@@ -185,7 +187,8 @@ impl Session {
         sinks.extend(options.late_sinks.into_iter().filter_map(|make| make(&header)));
         sinks.push(Box::new(denials.clone()));
         let limit = options.trace_limit.unwrap_or(TRACE_LIMIT).max(MIN_TRACE_LIMIT) - TRACE_RESERVE;
-        let pruned = prune(trace.as_deref(), options.trace_budget, history);
+        let added = AddedTrace::count(trace.as_deref(), options.trace_budget);
+        let pruned = added.as_ref().and_then(|added| added.make_room(options.trace_budget, history));
         let recorder = open(trace.as_deref(), &header).map(|writer| {
             let recorder = Recorder::new(&header, Some(writer), sinks).max_file(limit);
             let mut recorder = recorder.classify(Box::new(Classifier::new()));
@@ -195,7 +198,7 @@ impl Session {
             recorder
         });
         let arguments_are_a_persons = options.arguments_are_a_persons;
-        Self { header, recorder, trace, denials, streams: options.streams, arguments_are_a_persons }
+        Self { header, recorder, trace, added, denials, streams: options.streams, arguments_are_a_persons }
     }
 
     /// Finds out what to run, runs it, and records it; what is in the way of that ends in the trace and in the history, too.
@@ -206,7 +209,7 @@ impl Session {
         history: &dyn RunHistory,
         job: impl FnOnce() -> Result<Job, Refusal>,
     ) -> RunReport {
-        let Self { header, recorder, trace, denials, streams, arguments_are_a_persons } = self;
+        let Self { header, recorder, trace, added, denials, streams, arguments_are_a_persons } = self;
         let callers = if arguments_are_a_persons { callers } else { 0 };
         let mut recorder = match recorder {
             Ok(recorder) => recorder,
@@ -266,6 +269,7 @@ impl Session {
             stdout: ran.stdout,
             stderr: ran.stderr,
             stop_signal: streams.stop.signal(),
+            tidy_due: added.is_some_and(AddedTrace::finish),
         };
         let report = report.recorded_in(history, &request);
         // Only now: it went on meanwhile, and nothing of a run is left when its report is given.
@@ -299,29 +303,6 @@ pub(crate) fn refuse(mut recorder: Recorder, refusal: Refusal) -> BackendResult 
     recorder.record(Event::new(what));
     let (stdout, stderr) = (PrintedOutput::default(), PrintedOutput::default());
     BackendResult { ended: Err(refusal), recorded: recorder.finish(), stdout, stderr, remains: None }
-}
-
-/// Makes room for a trace in the user's state folder; says so, where something went.
-fn prune(trace: Option<&Path>, budget: TraceBudget, history: &dyn RunHistory) -> Option<Event> {
-    let folder = user_folders::traces()?;
-    if trace?.parent() != Some(folder.as_path()) {
-        return None;
-    }
-    // Looking costs little; who has nothing to remove need not ask what is pinned.
-    let over = prune_traces(&folder, budget, &[], PruneMode::Show).ok()?;
-    if over.removed.is_empty() {
-        return None;
-    }
-    let pinned = match history.pinned_traces() {
-        Ok(pinned) => pinned,
-        Err(error) => {
-            let why = format!("the folder of traces is over its budget, and nothing was removed: {error}");
-            return Some(note("traces", why));
-        }
-    };
-    let done = prune_traces(&folder, budget, &pinned, PruneMode::Remove).ok()?;
-    let removed = done.removed.len();
-    Some(note("traces", format!("{removed} old traces ({} bytes) were removed for the budget", done.freed)))
 }
 
 fn open(trace: Option<&Path>, header: &TraceHeader) -> Result<TraceWriter, Refusal> {

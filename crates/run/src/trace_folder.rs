@@ -3,7 +3,8 @@
 //! A trace that the history pins is never removed, nor one that is being written, nor anything that is not called as a trace of ours is. Where
 //! nobody can say what is pinned, nothing is removed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -224,24 +225,39 @@ pub fn list_traces(folder: &Path) -> io::Result<Vec<StoredTrace>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(error),
     };
-    let mut traces = Vec::new();
+    let (mut traces, mut signatures) = (Vec::new(), HashMap::new());
     for entry in entries {
-        let path = entry?.path();
-        let Some(id) = path.file_name().and_then(|name| name.to_str()).and_then(trace_id) else { continue };
+        let entry = entry?;
+        let name = entry.file_name();
+        if let Some(signed) = name.to_str().and_then(|name| name.strip_suffix(SIGNATURE)) {
+            signatures.insert(OsString::from(signed), entry);
+            continue;
+        }
+        let Some(id) = name.to_str().and_then(trace_id) else { continue };
         // Of the name itself: a link is nobody's trace.
-        let Ok(found) = path.symlink_metadata() else { continue };
+        let Ok(found) = entry.metadata() else { continue };
         if found.is_file() {
-            let signed = signature(&path).symlink_metadata().map_or(0, |signature| signature.len());
             let modified = found.modified().unwrap_or(SystemTime::UNIX_EPOCH);
-            traces.push(StoredTrace { modified, path, bytes: found.len().saturating_add(signed), id });
+            traces.push(StoredTrace { modified, path: entry.path(), bytes: found.len(), id });
+        }
+    }
+    // Few traces have one: asking each would be a question more for all of them.
+    if !signatures.is_empty() {
+        for trace in &mut traces {
+            let signature = trace.path.file_name().and_then(|name| signatures.get(name));
+            let bytes = signature.and_then(|entry| entry.metadata().ok()).map_or(0, |found| found.len());
+            trace.bytes = trace.bytes.saturating_add(bytes);
         }
     }
     Ok(traces)
 }
 
+/// What the name of a signature has behind that of its trace.
+const SIGNATURE: &str = ".sig";
+
 fn signature(trace: &Path) -> PathBuf {
     let mut name = trace.as_os_str().to_owned();
-    name.push(".sig");
+    name.push(SIGNATURE);
     name.into()
 }
 

@@ -4,6 +4,7 @@ mod list;
 mod pin;
 mod show;
 mod stats;
+mod tidy;
 mod verify;
 
 use anstyle::Style;
@@ -14,7 +15,7 @@ use skillsandbox_store::history::{Edge, Filter, History, Status, moment};
 use skillsandbox_text::{Escape, Glyphs, Keep};
 use skillsandbox_tracer::AttackClass;
 
-use crate::output::ExitAnswer;
+use crate::output::{ExitAnswer, message, visible};
 use crate::style::{BOLD, DIM, GREEN, RED, RESET, YELLOW};
 
 /// List what was run and what came of it; `show` tells all of one run, `stats` counts them, `verify` checks the chain, `pin` keeps a trace
@@ -49,6 +50,8 @@ enum HistoryVerb {
     Stats(stats::HistoryStatsArgs),
     Verify(verify::HistoryVerifyArgs),
     Pin(pin::HistoryPinArgs),
+    #[command(hide = true)]
+    Tidy(tidy::HistoryTidyArgs),
 }
 
 impl HistoryArgs {
@@ -59,6 +62,7 @@ impl HistoryArgs {
             Some(HistoryVerb::Stats(verb)) => verb.run(),
             Some(HistoryVerb::Verify(verb)) => verb.run(),
             Some(HistoryVerb::Pin(verb)) => verb.run(),
+            Some(HistoryVerb::Tidy(verb)) => verb.run(),
         }
     }
 }
@@ -129,7 +133,11 @@ fn class(text: &str) -> anyhow::Result<String> {
 fn open() -> anyhow::Result<Option<History>> {
     let file = user_folders::history_file()
         .context("there is no home directory: HOME is not set to an absolute path")?;
-    Ok(History::read(&file)?)
+    let history = History::read(&file)?;
+    for note in history.iter().flat_map(History::notes) {
+        message(&format!("{YELLOW}warning{RESET}: {}", visible(note)));
+    }
+    Ok(history)
 }
 
 /// Text of unknown origin in so many columns.

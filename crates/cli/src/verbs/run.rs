@@ -10,6 +10,7 @@ use skillsandbox_run::{
 };
 use skillsandbox_text::quote_word;
 
+use super::run_history::tidy_later;
 use super::running::flags::RunFlags;
 #[cfg(target_os = "linux")]
 use super::running::grants::AskedReach;
@@ -134,6 +135,7 @@ impl RunArgs {
         if let Err(refusal) = &report.ended {
             running::show_refusal(self.flags.format, refusal)?;
         }
+        tidy_later(&report);
         Ok(ExitAnswer::Code(report.exit_code()))
     }
 

@@ -66,4 +66,37 @@ impl RunHistory for UserHistory {
     fn pinned_traces(&self) -> Result<Vec<Uuid>, HistoryError> {
         self.file.pinned_traces()
     }
+
+    fn is_upkeep_due(&self) -> bool {
+        self.file.is_upkeep_due()
+    }
+
+    fn do_upkeep(&self) -> Result<(), HistoryError> {
+        self.file.do_upkeep()
+    }
+}
+
+/// The verb that does what runs leave for later.
+const TIDY: [&str; 2] = ["history", "tidy"];
+
+/// Lets another process do what runs leave for later, where it is time: whoever started this one waits neither for it nor for a descriptor that it holds. Where it
+/// cannot be started, a later run tries again.
+pub(super) fn tidy_later(report: &RunReport) {
+    #[cfg(target_os = "linux")]
+    if report.tidy_due && skillsandbox_enforcer::keep_from_programs().is_ok() {
+        use std::os::unix::process::CommandExt as _;
+        use std::process::{Command, Stdio};
+
+        // This program, also where its file was replaced meanwhile.
+        let mut command = Command::new("/proc/self/exe");
+        // Where the user's files are is all that it needs: no secret of the caller's stays about.
+        let kept =
+            ["HOME", "XDG_STATE_HOME"].into_iter().filter_map(|name| Some((name, std::env::var_os(name)?)));
+        command.args(TIDY).env_clear().envs(kept).current_dir("/").process_group(0);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        // It is not waited for: it outlives this program.
+        let _ = command.spawn();
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = (report, TIDY);
 }

@@ -13,7 +13,7 @@ use skillsandbox_run::{
     StopHandle, UserPolicy, run,
 };
 
-use super::run_history::{optional_history, unrecorded_history};
+use super::run_history::{optional_history, tidy_later, unrecorded_history};
 #[cfg(target_os = "linux")]
 use super::running::grants::AskedReach;
 use super::running::{self, flags, grants::GrantFlags, grants::NarrowFlags, signals};
@@ -120,6 +120,7 @@ impl WrapArgs {
             Ok(_) if self.quiet => {}
             Ok(_) => running::show_summary(&report),
         }
+        tidy_later(&report);
         Ok(ExitAnswer::Code(report.exit_code()))
     }
 

@@ -43,6 +43,18 @@ pub(crate) fn signal_changes(fd: BorrowedFd<'_>) -> Result<()> {
     Ok(())
 }
 
+/// Lets no program that this one starts from now on have any of its descriptors but the three standard ones: those neither that it got from
+/// whoever started it. Closes none.
+///
+/// # Errors
+/// A kernel before 5.11.
+pub fn keep_from_programs() -> std::io::Result<()> {
+    const CLOSE_RANGE_CLOEXEC: u32 = 4;
+    // SAFETY: sets a flag of descriptors by their numbers; all of them stay open.
+    let set = unsafe { libc::syscall(libc::SYS_close_range, 3, u32::MAX, CLOSE_RANGE_CLOEXEC) };
+    if set < 0 { Err(std::io::Error::last_os_error()) } else { Ok(()) }
+}
+
 /// A descriptor by its number, in a child whose own copies of descriptors nobody else closes.
 pub(crate) fn borrow(number: i32) -> BorrowedFd<'static> {
     // SAFETY: the caller got the number from `raise` or holds the owner; a child closes it only by `close_but`.

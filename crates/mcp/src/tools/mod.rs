@@ -10,6 +10,7 @@ mod skills;
 
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
@@ -18,7 +19,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
-use skillsandbox_run::{LoadedSkill, Refusal, RunHistory, UserPolicy};
+use skillsandbox_run::{LoadedSkill, Refusal, RunHistory, RunReport, TraceBudget, UserPolicy, tidy};
 
 use crate::answer::{ToolAnswer, ToolProblem, quoted};
 use crate::skill_roots::{FoundSkill, SkillRoots};
@@ -41,6 +42,27 @@ pub(crate) struct ToolContext {
     pub(crate) timeout: Option<Duration>,
     pub(crate) traces: TraceFolder,
     pub(crate) history: Arc<dyn RunHistory>,
+    /// Whether somebody does what runs leave for later.
+    pub(crate) tidying: Arc<AtomicBool>,
+}
+
+impl ToolContext {
+    /// Does what runs leave for later, where it is time, in a thread of its own: no answer waits for it. A thread that ends with the server leaves nothing undone that
+    /// the next one does not do.
+    fn tidy_later(&self, report: &RunReport) {
+        if !report.tidy_due || self.tidying.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let (history, tidying) = (Arc::clone(&self.history), Arc::clone(&self.tidying));
+        let work = move || {
+            // A history that cannot be written is told to whoever reads it, and to the run that finds no more room.
+            let _ = tidy(history.as_ref(), TraceBudget::default());
+            tidying.store(false, Ordering::Release);
+        };
+        if std::thread::Builder::new().name("tidy".to_owned()).spawn(work).is_err() {
+            self.tidying.store(false, Ordering::Release);
+        }
+    }
 }
 
 impl fmt::Debug for ToolContext {

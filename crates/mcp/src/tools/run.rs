@@ -209,7 +209,7 @@ pub(crate) fn run(
     let folder = found.folder.clone();
     // A refusal before there is a run is recorded, too. A history that cannot be written says so itself.
     let record = |refusal: Refusal, request: RunRequest| {
-        let _ = refuse_unloaded(&folder, &request, history, refusal);
+        context.tidy_later(&refuse_unloaded(&folder, &request, history, refusal));
     };
     let request = || RunRequest::new(RUN_SKILL, &call.arguments).unknown_values(&call.parameters);
     let skill = match context.load_found(&found) {
@@ -244,6 +244,7 @@ pub(crate) fn run(
         job.judged_writes.extend(judged);
     };
     let report = run_skill(&usable.skill, &call, ScanAdmission::Required, history, adjust, options);
+    context.tidy_later(&report);
     let outcome = SkillRunResult::of(&report);
     let text = tell(&report, &outcome);
     Ok(ToolAnswer::new(text, &outcome).failed(report.status() != RunStatus::Success))

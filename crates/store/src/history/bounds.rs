@@ -6,6 +6,7 @@ use rusqlite::Connection;
 
 use super::chain;
 use super::error::{Error, of};
+use super::writing::Room;
 
 /// Runs that are kept unless something else is said; the oldest go first.
 pub const KEEP: u64 = 1_000_000;
@@ -41,9 +42,9 @@ pub(super) fn cut(text: &str, most: usize) -> String {
 }
 
 /// Removes the oldest runs, as far as there are too many of them or they take too much room.
-pub(super) fn trim(connection: &Connection, path: &Path, keep: u64, bytes: u64) -> Result<(), Error> {
+pub(super) fn trim(connection: &Connection, path: &Path, room: Room) -> Result<(), Error> {
     let failed = of(path);
-    let keep = i64::try_from(keep).unwrap_or(i64::MAX);
+    let keep = i64::try_from(room.runs).unwrap_or(i64::MAX);
     // Numbers are given once and in order, so this needs no counting.
     let newest: i64 = connection
         .query_row("SELECT coalesce(max(number), 0) FROM runs", [], |row| row.get(0))
@@ -55,7 +56,7 @@ pub(super) fn trim(connection: &Connection, path: &Path, keep: u64, bytes: u64) 
     chain::move_base(connection, last).map_err(failed)?;
     connection.execute("DELETE FROM runs WHERE number <= ?1", [last]).map_err(failed)?;
     for _ in 0..BATCHES {
-        if used(connection).map_err(failed)? <= bytes {
+        if used(connection).map_err(failed)? <= room.bytes {
             break;
         }
         let oldest = self::oldest(connection).map_err(failed)?;

@@ -11,7 +11,7 @@ use std::path::Path;
 
 use data_encoding::HEXLOWER;
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, OptionalExtension as _, Statement};
+use rusqlite::{Connection, OptionalExtension as _, Row, Statement};
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
@@ -62,21 +62,42 @@ pub struct ChainFault {
     pub what: String,
 }
 
-/// Makes the link of a run that was just written, after what makes room for it, and keeps it.
-pub(super) fn append(connection: &Connection, number: i64) -> rusqlite::Result<Link> {
-    let chain = ChainBase::read(connection)?;
-    let before = "SELECT link FROM runs WHERE number < ?1 AND number > ?2 ORDER BY number DESC LIMIT 1";
-    let before: Option<Option<Vec<u8>>> =
-        connection.query_row(before, (number, chain.number), |row| row.get(0)).optional()?;
-    let before = match before {
-        // One that has lost its link is found by whoever checks; the chain goes on from nothing.
-        Some(found) => found.and_then(|found| found.try_into().ok()).unwrap_or_default(),
-        None => chain.link,
-    };
-    connection.execute("UPDATE runs SET base = ?2 WHERE number = ?1", (number, chain.number))?;
-    let link = Statements::new(connection)?.link(number, &before, chain.earlier)?;
-    connection.execute("UPDATE runs SET link = ?2 WHERE number = ?1", (number, link.as_slice()))?;
-    Ok(link)
+/// Gives links to runs that were just written.
+pub(super) struct LinkWriter<'c> {
+    base: Statement<'c>,
+    before: Statement<'c>,
+    set_base: Statement<'c>,
+    set_link: Statement<'c>,
+    contents: Statements<'c>,
+}
+
+impl<'c> LinkWriter<'c> {
+    pub(super) fn new(connection: &'c Connection) -> rusqlite::Result<Self> {
+        let before = "SELECT link FROM runs WHERE number < ?1 AND number > ?2 ORDER BY number DESC LIMIT 1";
+        Ok(Self {
+            base: connection.prepare(BASE)?,
+            before: connection.prepare(before)?,
+            set_base: connection.prepare("UPDATE runs SET base = ?2 WHERE number = ?1")?,
+            set_link: connection.prepare("UPDATE runs SET link = ?2 WHERE number = ?1")?,
+            contents: Statements::new(connection)?,
+        })
+    }
+
+    /// Makes the link of a run, after what makes room for it, and keeps it.
+    pub(super) fn append(&mut self, number: i64) -> rusqlite::Result<Link> {
+        let chain = self.base.query_row([], ChainBase::of_row)?;
+        let before: Option<Option<Vec<u8>>> =
+            self.before.query_row((number, chain.number), |row| row.get(0)).optional()?;
+        let before = match before {
+            // One that has lost its link is found by whoever checks; the chain goes on from nothing.
+            Some(found) => found.and_then(|found| found.try_into().ok()).unwrap_or_default(),
+            None => chain.link,
+        };
+        self.set_base.execute((number, chain.number))?;
+        let link = self.contents.link(number, &before, chain.earlier)?;
+        self.set_link.execute((number, link.as_slice()))?;
+        Ok(link)
+    }
 }
 
 /// Chains what was recorded before there was a chain, as it is now.
@@ -107,12 +128,16 @@ struct ChainBase {
     earlier: i64,
 }
 
+const BASE: &str = "SELECT number, link, earlier FROM chain";
+
 impl ChainBase {
     fn read(connection: &Connection) -> rusqlite::Result<Self> {
-        connection.query_row("SELECT number, link, earlier FROM chain", [], |row| {
-            let link: Vec<u8> = row.get(1)?;
-            Ok(Self { number: row.get(0)?, link: link.try_into().unwrap_or_default(), earlier: row.get(2)? })
-        })
+        connection.query_row(BASE, [], Self::of_row)
+    }
+
+    fn of_row(row: &Row<'_>) -> rusqlite::Result<Self> {
+        let link: Vec<u8> = row.get(1)?;
+        Ok(Self { number: row.get(0)?, link: link.try_into().unwrap_or_default(), earlier: row.get(2)? })
     }
 }
 

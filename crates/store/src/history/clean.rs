@@ -4,22 +4,40 @@
 //! name (`--token x`, `API_KEY=x`, `https://user:x@host`), its shape (`ghp_…`). Texts are cleaned before they are cut, so that
 //! no half of a secret is left which nothing recognises any more.
 
+use std::path::Path;
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, percent_encode};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use skillsandbox_text::{NextWord, REDACTED, Redactor, Secret, is_secret_name, redact_named_values};
+use uuid::Uuid;
 
 use super::bounds::{self, CUT, cut};
-use super::entry::{Classified, Denied, Entry};
+use super::entry::{Classified, Denied, Entry, Status};
 use super::error::Error;
 
-/// A run without what may not be kept. Only this is written.
-#[derive(Debug)]
+/// A run without what may not be kept. Only this is written, to the spool and to the database. A field that is added, removed or changed needs
+/// another version of the spool (`frame.rs`).
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Clean {
+    pub(super) id: Uuid,
+    /// Microseconds since 1970.
+    pub(super) started: i64,
+    pub(super) status: Status,
+    pub(super) duration_ms: i64,
+    pub(super) exit_code: Option<i32>,
+    pub(super) denied: u64,
+    pub(super) unknown: u64,
+    pub(super) complete: bool,
+    #[serde(with = "path_text")]
+    pub(super) trace: Option<Vec<u8>>,
     pub(super) skill: String,
     pub(super) version: Option<String>,
     pub(super) tool: String,
     pub(super) parameters: String,
     pub(super) arguments: String,
     pub(super) user: Option<String>,
+    pub(super) user_id: Option<u32>,
     pub(super) ending: String,
     pub(super) error: Option<String>,
     pub(super) denials: Vec<Denied>,
@@ -29,8 +47,7 @@ pub(super) struct Clean {
 }
 
 impl Clean {
-    /// `shapes` is used where the entry names no secrets: a redactor takes a while to be made.
-    pub(super) fn new(entry: &Entry, shapes: &Redactor) -> Result<Self, Error> {
+    pub(super) fn new(entry: &Entry) -> Result<Self, Error> {
         let mut known = entry.secrets.clone();
         for (name, value) in &entry.parameters {
             if entry.secret_parameters.contains(name) || is_secret_name(name) {
@@ -39,9 +56,8 @@ impl Clean {
         }
         let known: Vec<(&str, &str)> =
             known.iter().map(|(name, value)| (name.as_str(), value.expose())).collect();
-        let own = if known.is_empty() { None } else { Some(Redactor::new(known)?) };
-        let redactor = own.as_ref().unwrap_or(shapes);
-        let cleaner = Cleaner { redactor, secret_parameters: &entry.secret_parameters };
+        let redactor = Redactor::new(known)?;
+        let cleaner = Cleaner { redactor: &redactor, secret_parameters: &entry.secret_parameters };
         let name = |text: &str| cleaner.short(text, bounds::NAME);
         let mut room = bounds::VALUES;
         let parameters = cleaner.object(&entry.parameters, &mut room, 0);
@@ -51,12 +67,22 @@ impl Clean {
             entry.denials.iter().take(bounds::DENIALS).map(|denial| cleaner.denial(denial)).collect();
         let left_out = entry.denials.len().saturating_sub(denials.len()) as u64;
         Ok(Self {
+            id: entry.id,
+            started: entry.started.as_microsecond(),
+            status: entry.status,
+            duration_ms: i64::try_from(entry.duration.as_millis()).unwrap_or(i64::MAX),
+            exit_code: entry.exit_code,
+            denied: entry.denied,
+            unknown: entry.unknown,
+            complete: entry.complete,
+            trace: entry.trace.as_ref().map(|trace| trace.as_os_str().as_encoded_bytes().to_vec()),
             skill: name(&entry.skill),
             version: entry.version.as_deref().map(name),
             tool: name(&entry.tool),
             parameters: Value::Object(parameters).to_string(),
             arguments: Value::Array(arguments).to_string(),
             user: entry.user.as_deref().map(name),
+            user_id: entry.user_id,
             ending: name(&entry.ending),
             error: entry.error.as_deref().map(|text| cleaner.short(text, bounds::ERROR)),
             denials,
@@ -64,6 +90,32 @@ impl Clean {
             classes: entry.classes.iter().take(bounds::CLASSES).map(|class| cleaner.class(class)).collect(),
             digest: entry.digest.as_deref().map(|text| cut(text, bounds::NAME)),
         })
+    }
+}
+
+/// What stays as it is in a path that is a part of an address.
+const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+
+/// A path as a part of a `file:` address.
+pub(super) fn percent(path: &Path) -> String {
+    percent_encode(path.as_os_str().as_encoded_bytes(), PLAIN).to_string()
+}
+
+/// A path, which may be of any bytes, as a text.
+mod path_text {
+    use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer};
+
+    use super::{PLAIN, percent_decode_str, percent_encode};
+
+    pub(super) fn serialize<S: Serializer>(path: &Option<Vec<u8>>, serializer: S) -> Result<S::Ok, S::Error> {
+        path.as_ref().map(|path| percent_encode(path, PLAIN).to_string()).serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<Vec<u8>>, D::Error> {
+        let text = Option::<String>::deserialize(deserializer)?;
+        Ok(text.map(|text| percent_decode_str(&text).collect()))
     }
 }
 

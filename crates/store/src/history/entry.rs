@@ -7,7 +7,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use skillsandbox_text::{Redactor, Secret};
+use skillsandbox_text::Secret;
 use uuid::Uuid;
 
 use super::clean::Clean;
@@ -46,6 +46,8 @@ pub struct Entry {
     pub secrets: Vec<(String, Secret)>,
     /// Who ran it.
     pub user: Option<String>,
+    /// Who ran it, by number, where no name is said: it is looked up when the record comes into the database.
+    pub user_id: Option<u32>,
     /// How it went.
     pub status: Status,
     /// The same, finer: `exited`, `signal`, `memory`, `stopped`, `refused`, ...
@@ -89,6 +91,7 @@ impl Entry {
             secret_parameters: Vec::new(),
             secrets: Vec::new(),
             user: None,
+            user_id: None,
             status: Status::Failure,
             ending: "unknown".to_owned(),
             duration: Duration::ZERO,
@@ -109,7 +112,7 @@ impl Entry {
 /// As it would be kept: no secret that it names or that can be recognised.
 impl fmt::Debug for Entry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let clean = Redactor::of_shapes().ok().and_then(|shapes| Clean::new(self, &shapes).ok());
+        let clean = Clean::new(self).ok();
         let mut entry = f.debug_struct("Entry");
         entry.field("id", &self.id).field("started", &self.started).field("status", &self.status);
         entry
@@ -158,7 +161,7 @@ impl Status {
 }
 
 /// Something that a run tried and that was prevented.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Denied {
     /// What kind of thing: `file`, `net_connect`, ...
     pub kind: String,
@@ -178,7 +181,7 @@ pub struct Denied {
 }
 
 /// What some attempts of a run amount to.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Classified {
     /// The class: `credential_harvesting`, ...
     pub class: String,

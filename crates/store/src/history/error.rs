@@ -42,7 +42,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// It is damaged, or no database at all.
-    #[error("{} is damaged: move it away, with the files beside it that begin with the same name, and a new one is made ({source})", path.display())]
+    #[error("{} is damaged: move it away, with the files beside it that end in -wal and -shm, and a new one is made ({source})", path.display())]
     Broken {
         /// Which.
         path: PathBuf,

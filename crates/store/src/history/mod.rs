@@ -24,7 +24,9 @@
 //!
 //! # What it guarantees
 //!
-//! - Several programs may record at a time; none of what [`History::record`] returned `Ok` for is lost when one of them is killed.
+//! - Several programs may record at a time; none of what [`History::record`] or [`Spool::append`] returned `Ok` for is lost when one of them is killed. After a
+//!   loss of power, what was only appended in the last seconds may be missing.
+//! - Whoever opens a history sees all that was appended before: it is taken in first, in order, and each record once.
 //! - Secrets that it is told of, that a name gives away, or that have a known shape, are taken out before anything is written.
 //! - Every text is bounded, and so is the number of runs ([`KEEP`]) and the room they take ([`MAX_BYTES`]): the oldest go first.
 //! - The file is its owner's alone. Links, files of others and folders that others can change are refused.
@@ -41,22 +43,27 @@ mod clean;
 mod csv;
 mod entry;
 mod error;
+#[cfg(unix)]
+mod frame;
 mod place;
 mod query;
 mod record;
 mod recording;
 mod schema;
+#[cfg(unix)]
+mod spool;
 mod stats;
+#[cfg(unix)]
+mod take_in;
 mod when;
+mod writing;
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
-use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Transaction, TransactionBehavior, params};
-use skillsandbox_text::Redactor;
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _, TransactionBehavior, params};
 use uuid::Uuid;
 
 pub use bounds::{KEEP, MAX_BYTES};
@@ -67,13 +74,16 @@ pub use error::Error;
 pub use query::Filter;
 pub use record::{Details, Record};
 pub use recording::HistoryFile;
+#[cfg(unix)]
+pub use spool::{Appended, Spool};
 pub use stats::{ClassCount, Counts, DenialCount, SkillStats, Stats};
 pub use when::{Edge, NoTime, moment};
 
 use crate::signing::{SigningKey, TraceSignature, TraceStatement};
 
-use clean::Clean;
+use clean::{Clean, percent};
 use error::of;
+use writing::{KnownRun, Room, RunWriter};
 
 /// How long somebody else may hold the database. A run that has ended waits no longer for it than this.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -81,52 +91,117 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(20);
 /// Bytes of the write-ahead log that are left on the disk.
 const LOG: i64 = 16 << 20;
-/// Denied attempts of one kind that are counted, so that no sum of them overflows.
-const MOST_COUNTED: u64 = u32::MAX as u64;
 
 /// The history of a user's runs.
 #[derive(Debug)]
 pub struct History {
     connection: Connection,
     path: PathBuf,
-    keep: u64,
-    bytes: u64,
-    shapes: Redactor,
+    room: Room,
+    notes: Vec<String>,
 }
 
 impl History {
-    /// Opens the history in this file, to write to it. Makes it, and its folder, where it is not there.
+    /// Opens the history in this file, to write to it, and takes in what is in its [`Spool`]. Makes it, and its folder, where it is not there.
     pub fn open(path: &Path) -> Result<Self, Error> {
-        let path = place::make(path)?;
-        let mut connection = patiently(|| Self::writable(&path))?;
-        patiently(|| schema::migrate(&mut connection, &path))?;
-        Ok(Self { connection, path, keep: KEEP, bytes: MAX_BYTES, shapes: Redactor::of_shapes()? })
+        let mut history = Self::open_database(path)?;
+        history.take_in()?;
+        Ok(history)
     }
 
     /// Opens the history in this file, to look at it; `None` where there is none yet. Where nothing can be written, it is read all
-    /// the same.
+    /// the same; [`History::notes`] says what is not seen then.
     pub fn read(path: &Path) -> Result<Option<Self>, Error> {
-        let Some(path) = place::check(path)? else { return Ok(None) };
-        let history = match Self::open(&path) {
-            Err(Error::ReadOnly { .. } | Error::Full { .. } | Error::Database { .. }) => {
-                Self::read_only(path)?
-            }
-            history => history?,
+        let path = match place::check(path)? {
+            Some(path) => path,
+            None if is_waiting(path)? => place::make(path)?,
+            None => return Ok(None),
         };
+        let mut history = match Self::open_database(&path) {
+            Err(Error::ReadOnly { .. } | Error::Full { .. } | Error::Database { .. }) => {
+                let mut history = Self::read_only(path)?;
+                if is_waiting(&history.path)? {
+                    history.note_waiting("the history cannot be written");
+                }
+                history
+            }
+            history => {
+                let mut history = history?;
+                match history.take_in() {
+                    Err(
+                        error @ (Error::ReadOnly { .. }
+                        | Error::Full { .. }
+                        | Error::Locked { .. }
+                        | Error::Database { .. }),
+                    ) => history.note_waiting(&error.to_string()),
+                    taken => taken?,
+                }
+                history
+            }
+        };
+        history.note_damaged();
         Ok(Some(history))
+    }
+
+    fn open_database(path: &Path) -> Result<Self, Error> {
+        let path = place::make(path)?;
+        let mut connection = patiently(|| Self::writable(&path))?;
+        patiently(|| schema::migrate(&mut connection, &path))?;
+        Ok(Self::new(connection, path))
+    }
+
+    fn new(connection: Connection, path: PathBuf) -> Self {
+        Self { connection, path, room: Room { runs: KEEP, bytes: MAX_BYTES }, notes: Vec::new() }
+    }
+
+    #[cfg(unix)]
+    fn take_in(&mut self) -> Result<(), Error> {
+        take_in::take_in(&mut self.connection, &self.path, self.room)
+    }
+
+    #[cfg(not(unix))]
+    fn take_in(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn note_waiting(&mut self, why: &str) {
+        self.notes.push(format!("the newest runs are recorded beside the history, and are not shown: {why}"));
+    }
+
+    #[cfg(unix)]
+    fn note_damaged(&mut self) {
+        let folder = spool::SpoolFolder::open(&self.path).ok().flatten();
+        let Some(folder) = folder.filter(|folder| !matches!(folder.look_at(&folder.damaged), Ok(None)))
+        else {
+            return;
+        };
+        let file = folder.path(&folder.damaged);
+        self.notes.push(format!(
+            "records of runs were cut off while they were written, by a loss of power or a full disk, and are not in the history: {} has what is left of them; remove it when you have seen it",
+            file.display()
+        ));
+    }
+
+    #[cfg(not(unix))]
+    fn note_damaged(&mut self) {}
+
+    /// What whoever reads it should be told: records that cannot be shown, and why. Empty where all is well.
+    #[must_use]
+    pub fn notes(&self) -> &[String] {
+        &self.notes
     }
 
     /// Keeps so many runs at most, instead of [`KEEP`]: the oldest are removed when the next one is recorded.
     #[must_use]
     pub fn keep(mut self, runs: u64) -> Self {
-        self.keep = runs.max(1);
+        self.room.runs = runs.max(1);
         self
     }
 
     /// Uses so many bytes at most, instead of [`MAX_BYTES`].
     #[must_use]
     pub fn max_bytes(mut self, bytes: u64) -> Self {
-        self.bytes = bytes;
+        self.room.bytes = bytes;
         self
     }
 
@@ -143,16 +218,15 @@ impl History {
 
     /// The same for several, all or none.
     pub fn record_all(&mut self, entries: &[Entry]) -> Result<(), Error> {
-        let clean: Vec<Clean> =
-            entries.iter().map(|entry| Clean::new(entry, &self.shapes)).collect::<Result<_, _>>()?;
+        let runs: Vec<Clean> = entries.iter().map(Clean::new).collect::<Result<_, _>>()?;
         let failed = of(&self.path);
         let transaction =
             self.connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
-        for (entry, clean) in entries.iter().zip(&clean) {
-            let number = insert(&transaction, entry, clean).map_err(failed)?;
-            bounds::trim(&transaction, &self.path, self.keep, self.bytes)?;
-            chain::append(&transaction, number).map_err(failed)?;
+        let mut writer = RunWriter::new(&transaction, &self.path, self.room)?;
+        for (position, run) in runs.iter().enumerate() {
+            writer.write(run, KnownRun::Refuse, position + 1 == runs.len())?;
         }
+        drop(writer);
         transaction.commit().map_err(failed)
     }
 
@@ -162,24 +236,24 @@ impl History {
         entry: &Entry,
         key: &SigningKey,
     ) -> Result<Option<TraceSignature>, Error> {
-        let clean = Clean::new(entry, &self.shapes)?;
+        let run = Clean::new(entry)?;
         let failed = of(&self.path);
         let transaction =
             self.connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
-        let number = insert(&transaction, entry, &clean).map_err(failed)?;
-        // First what makes room, which the link then covers.
-        bounds::trim(&transaction, &self.path, self.keep, self.bytes)?;
-        let link = chain::append(&transaction, number).map_err(failed)?;
-        let signature = entry.digest.as_ref().map(|digest| {
+        let mut writer = RunWriter::new(&transaction, &self.path, self.room)?;
+        let mut signature = None;
+        if let Some((number, link)) = writer.write(&run, KnownRun::Refuse, true)?
+            && let Some(digest) = &entry.digest
+        {
             let statement = TraceStatement::new(entry.id, digest.clone(), HEXLOWER.encode(&link));
-            key.sign(&statement)
-        });
-        if let Some(signature) = &signature {
-            let text = serde_json::to_string(signature).unwrap_or_default();
+            let signed = key.sign(&statement);
+            let text = serde_json::to_string(&signed).unwrap_or_default();
             transaction
                 .execute("UPDATE runs SET signature = ?2 WHERE number = ?1", params![number, text])
                 .map_err(failed)?;
+            signature = Some(signed);
         }
+        drop(writer);
         transaction.commit().map_err(failed)?;
         Ok(signature)
     }
@@ -276,16 +350,22 @@ impl History {
         if version < schema::newest() {
             return Err(Error::ReadOnly { path });
         }
-        Ok(Self { connection, path, keep: KEEP, bytes: MAX_BYTES, shapes: Redactor::of_shapes()? })
+        Ok(Self::new(connection, path))
     }
 }
 
-/// What stays as it is in a path that is a part of a `file:` address.
-const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+/// Whether something was appended to the spool of a history and not taken in yet.
+#[cfg(unix)]
+fn is_waiting(path: &Path) -> Result<bool, Error> {
+    match spool::SpoolFolder::open(path)? {
+        Some(folder) => take_in::is_waiting(&folder),
+        None => Ok(false),
+    }
+}
 
-/// A path as a part of a `file:` address.
-fn percent(path: &Path) -> String {
-    percent_encode(path.as_os_str().as_encoded_bytes(), PLAIN).to_string()
+#[cfg(not(unix))]
+fn is_waiting(_: &Path) -> Result<bool, Error> {
+    Ok(false)
 }
 
 /// Tries again where SQLite says that somebody else is at it and does not wait by itself: while the log is set up or taken down.
@@ -297,71 +377,4 @@ fn patiently<T>(mut attempt: impl FnMut() -> Result<T, Error>) -> Result<T, Erro
             result => return result,
         }
     }
-}
-
-/// Writes a run, which has no link yet; its number.
-fn insert(transaction: &Transaction<'_>, entry: &Entry, clean: &Clean) -> rusqlite::Result<i64> {
-    let whole = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
-    let milliseconds = i64::try_from(entry.duration.as_millis()).unwrap_or(i64::MAX);
-    let classes: Vec<&str> = clean.classes.iter().map(|class| class.class.as_str()).collect();
-    let started = entry.started.as_microsecond();
-    let status = entry.status.as_str();
-    transaction.execute(
-        "INSERT INTO runs (id, started, skill, version, tool, parameters, arguments, user, status, ending, duration_ms, exit_code,
-            error, denied, denials_omitted, classes, complete, trace, digest, unknown)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)",
-        params![
-            entry.id.to_string(),
-            started,
-            clean.skill,
-            clean.version,
-            clean.tool,
-            clean.parameters,
-            clean.arguments,
-            clean.user,
-            status,
-            clean.ending,
-            milliseconds,
-            entry.exit_code,
-            clean.error,
-            whole(entry.denied),
-            whole(clean.denials_omitted),
-            classes.join(" "),
-            entry.complete,
-            entry.trace.as_ref().map(|trace| trace.as_os_str().as_encoded_bytes().to_vec()),
-            clean.digest,
-            whole(entry.unknown),
-        ],
-    )?;
-    let run = transaction.last_insert_rowid();
-    let mut statement = transaction.prepare("INSERT INTO denials VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")?;
-    for (place, denial) in clean.denials.iter().enumerate() {
-        let (place, count) = (whole(place as u64), whole(denial.count.min(MOST_COUNTED)));
-        statement.execute(params![
-            run,
-            place,
-            denial.kind,
-            denial.what,
-            denial.rule,
-            denial.process,
-            count,
-            denial.declare
-        ])?;
-    }
-    let mut statement =
-        transaction.prepare("INSERT OR IGNORE INTO classes VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)")?;
-    for class in &clean.classes {
-        statement.execute(params![
-            run,
-            class.class,
-            class.severity,
-            class.prevented,
-            class.message,
-            clean.skill,
-            status,
-            started,
-            class.unknown
-        ])?;
-    }
-    Ok(run)
 }

@@ -1,7 +1,8 @@
 //! The history as `run` knows it: what a run was asked for and came to, as an entry.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -11,10 +12,13 @@ use skillsandbox_tracer::Classification;
 
 use uuid::Uuid;
 
+#[cfg(unix)]
+use super::{Appended, Spool};
 use super::{Classified, Denied, Entry, History, Status};
 use crate::signing::{SigningKey, TraceSignature};
 
-/// A history in a file, which is opened anew for every run that is recorded: a server holds nothing between runs.
+/// A history in a file. A run is appended to its [`Spool`](super::Spool) by one write; the database is opened by whoever reads it, by
+/// [`RunHistory::do_upkeep`], and for a run that is signed, whose signature names its link.
 ///
 /// ```no_run
 /// use skillsandbox_run::{Job, RunOptions, run};
@@ -27,18 +31,19 @@ use crate::signing::{SigningKey, TraceSignature};
 pub struct HistoryFile {
     path: Option<PathBuf>,
     key: Option<Arc<SigningKey>>,
+    is_due: Arc<AtomicBool>,
 }
 
 impl HistoryFile {
     /// A history in this file.
     pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self { path: Some(path.into()), key: None }
+        Self { path: Some(path.into()), key: None, is_due: Arc::default() }
     }
 
     /// The user's own. Where there is no home, nothing can be recorded, which is said then.
     #[must_use]
     pub fn of_user() -> Self {
-        Self { path: user_folders::history_file(), key: None }
+        Self { path: user_folders::history_file(), key: None, is_due: Arc::default() }
     }
 
     /// The same, which signs what is recorded: the signature is kept in the history, and beside the trace with `.sig` behind its name.
@@ -47,15 +52,32 @@ impl HistoryFile {
         self.key = Some(key);
         self
     }
+
+    fn path(&self) -> Result<&Path, HistoryError> {
+        Ok(self.path.as_deref().ok_or("there is no home directory")?)
+    }
+
+    /// Keeps a run in the spool, or in the database where there is no room for it.
+    fn append(&self, path: &Path, entry: &Entry) -> Result<(), HistoryError> {
+        #[cfg(unix)]
+        match Spool::beside(path).append(entry)? {
+            Appended::Kept => return Ok(()),
+            Appended::KeptAndDue => {
+                self.is_due.store(true, Ordering::Relaxed);
+                return Ok(());
+            }
+            Appended::NoRoom => {}
+        }
+        Ok(History::open(path)?.record(entry)?)
+    }
 }
 
 impl RunHistory for HistoryFile {
     fn record(&self, request: &RunRequest, report: &RunReport) -> Result<(), HistoryError> {
-        let path = self.path.as_deref().ok_or("there is no home directory")?;
-        let mut history = History::open(path)?;
+        let path = self.path()?;
         let entry = entry(request, report);
-        let Some(key) = &self.key else { return Ok(history.record(&entry)?) };
-        let signature = history.record_signed(&entry, key)?;
+        let Some(key) = &self.key else { return self.append(path, &entry) };
+        let signature = History::open(path)?.record_signed(&entry, key)?;
         if let (Some(signature), Some(trace)) = (signature, &entry.trace) {
             let beside = TraceSignature::beside(trace);
             signature
@@ -66,11 +88,20 @@ impl RunHistory for HistoryFile {
     }
 
     fn pinned_traces(&self) -> Result<Vec<Uuid>, HistoryError> {
-        let path = self.path.as_deref().ok_or("there is no home directory")?;
-        Ok(match History::read(path)? {
+        Ok(match History::read(self.path()?)? {
             Some(history) => history.pinned()?,
             None => Vec::new(),
         })
+    }
+
+    fn is_upkeep_due(&self) -> bool {
+        self.is_due.load(Ordering::Relaxed)
+    }
+
+    fn do_upkeep(&self) -> Result<(), HistoryError> {
+        self.is_due.store(false, Ordering::Relaxed);
+        History::open(self.path()?)?;
+        Ok(())
     }
 }
 
@@ -81,7 +112,7 @@ fn entry(request: &RunRequest, report: &RunReport) -> Entry {
     entry.arguments.clone_from(&request.arguments);
     entry.secret_parameters.clone_from(&request.secret_parameters);
     entry.secrets.clone_from(&request.secrets);
-    entry.user = Some(request.user.clone());
+    entry.user_id = request.user_id;
     entry.status = match report.status() {
         RunStatus::Success => Status::Success,
         RunStatus::Timeout => Status::Timeout,

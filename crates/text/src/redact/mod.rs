@@ -58,7 +58,7 @@ pub struct Unused {
 pub struct Redactor {
     /// Values as they are, backwards and in base64.
     values: Option<Search>,
-    shapes: shapes::Shapes,
+    shapes: &'static shapes::Shapes,
     names: Vec<String>,
     unused: Vec<Unused>,
 }
@@ -120,7 +120,7 @@ impl Redactor {
                 Err(reason) => unused.push(Unused { name, reason }),
             }
         }
-        Ok(Self { values: Search::new(forms.patterns)?, shapes: shapes::Shapes::new()?, names, unused })
+        Ok(Self { values: Search::new(forms.patterns)?, shapes: shapes::Shapes::shared()?, names, unused })
     }
 
     /// Looks for shapes only.

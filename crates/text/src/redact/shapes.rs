@@ -1,5 +1,7 @@
 //! What secrets look like whose value nobody told us.
 
+use std::sync::OnceLock;
+
 use aho_corasick::{AhoCorasick, MatchKind};
 
 use super::{Label, SecretSpan};
@@ -108,7 +110,17 @@ pub(super) struct Shapes {
 }
 
 impl Shapes {
-    pub(super) fn new() -> Result<Self, aho_corasick::BuildError> {
+    /// The one search for all of them: they are the same for everybody, and it takes longer to make than to look through a line.
+    pub(super) fn shared() -> Result<&'static Self, aho_corasick::BuildError> {
+        static SHARED: OnceLock<Shapes> = OnceLock::new();
+        if let Some(made) = SHARED.get() {
+            return Ok(made);
+        }
+        let made = Self::new()?;
+        Ok(SHARED.get_or_init(|| made))
+    }
+
+    fn new() -> Result<Self, aho_corasick::BuildError> {
         let texts = SHAPES.iter().map(|shape| shape.start).chain([PEM, JWT]);
         let what = (0..SHAPES.len()).map(Start::Shape).chain([Start::Pem, Start::Jwt]).collect();
         Ok(Self {

@@ -13,12 +13,14 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use serde_json::Value;
-use skillsandbox_store::history::{Classified, Denied, Entry, Filter, History, Status};
+use skillsandbox_store::history::{Appended, Classified, Denied, Entry, Filter, History, Spool, Status};
 use uuid::Uuid;
 
 /// The first second of the first run; the others follow every 30 seconds, for nearly a year.
 const BEGIN: i64 = 1_760_000_000;
 const APART: i64 = 30;
+/// Runs that are appended before they are taken in together.
+const AT_ONCE: usize = 1000;
 
 fn main() {
     let runs: i64 = std::env::args().nth(1).and_then(|count| count.parse().ok()).unwrap_or(1_000_000);
@@ -82,12 +84,36 @@ fn main() {
         println!("{name:<34} {:>10}  {:>8.2} ms  at most {:>8.2} ms", "", ms(middle), ms(worst));
     }
     let mut number = runs;
-    let (_, middle, worst) = measure(25, || {
+    let mut next = || {
         number += 1;
-        History::open(&path).unwrap().record(&entry(number)).unwrap();
+        entry(number)
+    };
+    let show = |name: &str, middle: Duration, worst: Duration| {
+        println!("{name:<34} {:>10}  {:>8.3} ms  at most {:>8.3} ms", "", ms(middle), ms(worst));
+    };
+    // As a run that is signed is recorded, and as every run was before there was a spool.
+    let (_, middle, worst) = measure(25, || {
+        History::open(&path).unwrap().record(&next()).unwrap();
         1
     });
-    println!("{:<34} {:>10}  {:>8.2} ms  at most {:>8.2} ms", "record one more", "", ms(middle), ms(worst));
+    show("record one more at once", middle, worst);
+    let spool = Spool::beside(&path);
+    let (_, middle, worst) = measure(AT_ONCE, || {
+        assert_ne!(spool.append(&next()).unwrap(), Appended::NoRoom);
+        1
+    });
+    show("append one more to the spool", middle, worst);
+    let mut taken_in = Vec::new();
+    for _ in 0..5 {
+        let begin = Instant::now();
+        History::open(&path).unwrap();
+        taken_in.push(begin.elapsed());
+        for _ in 0..AT_ONCE {
+            assert_ne!(spool.append(&next()).unwrap(), Appended::NoRoom);
+        }
+    }
+    taken_in.sort();
+    show(&format!("take in {AT_ONCE} of them"), taken_in[taken_in.len() / 2], taken_in[taken_in.len() - 1]);
 }
 
 fn ms(time: Duration) -> f64 {

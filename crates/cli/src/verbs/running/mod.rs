@@ -17,6 +17,7 @@ use skillsandbox_run::{Job, Refusal, RunFailure, RunOptions, RunReport, RunStatu
 use crate::args::OutputFormat;
 use crate::output::{self, ExitAnswer};
 use crate::style::{RED, RESET};
+use crate::verbs::run_history::tidy_later;
 use flags::RunFlags;
 
 /// Bytes of each output that a JSON result has: a command without a limit must not fill this program's memory.
@@ -74,6 +75,7 @@ pub(super) fn run(
     if let Some(spans) = spans {
         spans.finish();
     }
+    tidy_later(&report);
     Ok(ExitAnswer::Code(report.exit_code()))
 }
 

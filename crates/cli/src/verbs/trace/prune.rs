@@ -15,14 +15,16 @@ use crate::output::{self, ExitAnswer, visible};
 
 /// Remove the oldest traces of the state folder; pinned ones, and those that are being written, stay
 #[derive(Debug, Args)]
-#[command(after_help = "A run does the same before it writes its trace there, with 1 GiB and 10,000 traces.
+#[command(
+    after_help = "Runs have the same done once in a while, when they have ended, with 1 GiB and 10,000 traces.
 
 Examples:
   skillsandbox trace prune --dry-run
   skillsandbox trace prune --older-than 30d
   skillsandbox trace prune --max-size 200M
   skillsandbox trace prune 3f2a9c1b                # this one goes
-  skillsandbox history pin 3f2a9c1b                # this one stays")]
+  skillsandbox history pin 3f2a9c1b                # this one stays"
+)]
 pub(crate) struct TracePruneArgs {
     /// Remove these, and no others: runs by how their ids or their traces' names begin
     #[arg(value_name = "FILE|ID", conflicts_with_all = ["keep", "max_size", "older_than"])]
