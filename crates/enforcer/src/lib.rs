@@ -127,6 +127,7 @@ pub use support::{
     Container, HostCheck, HostCheckResult, HostFacts, HostSupport, KernelKind, LayerState, LayerSupport,
     LimitFacts, ObserveSupport, TrialRun,
 };
+pub use sys::heap::share_one_heap;
 pub use sys::startup::is_stdout_closed;
 
 #[cfg(doctest)]

@@ -57,8 +57,6 @@ pub struct RunRequest {
     pub tool: String,
     /// When.
     pub started: Timestamp,
-    /// Who, as the system knows the user.
-    pub user: String,
     /// The values that were given, by name.
     pub parameters: Map<String, Value>,
     /// The arguments that were given.
@@ -75,7 +73,6 @@ impl fmt::Debug for RunRequest {
         f.debug_struct("RunRequest")
             .field("tool", &self.tool)
             .field("started", &self.started)
-            .field("user", &self.user)
             .finish_non_exhaustive()
     }
 }
@@ -89,12 +86,25 @@ impl RunRequest {
         Self {
             tool: tool.into(),
             started: Timestamp::now(),
-            user: user(),
             parameters: Map::new(),
             arguments: arguments.collect(),
             secret_parameters: Vec::new(),
             secrets: secret_variables(),
         }
+    }
+
+    /// Who asks, as the system knows the user: a variable would be whatever somebody set it to. Asked when it is wanted, since a system may have
+    /// to ask a service for the name, and no run should wait for that.
+    #[must_use]
+    pub fn user(&self) -> String {
+        #[cfg(unix)]
+        {
+            let user = nix::unistd::geteuid();
+            let named = nix::unistd::User::from_uid(user).ok().flatten();
+            named.map_or_else(|| user.to_string(), |named| named.name)
+        }
+        #[cfg(not(unix))]
+        std::env::var("USERNAME").unwrap_or_default()
     }
 
     /// With `NAME=VALUE` pairs as they were typed. A value is no secret only where a manifest says so: a name that it does not know may be
@@ -169,17 +179,4 @@ pub fn refuse_unloaded(
     // There is nothing that could be missing.
     report.summary.complete = true;
     report.recorded_in(history, request)
-}
-
-/// Who runs this, as the system has it: a variable would be whatever somebody set it to.
-#[cfg(unix)]
-fn user() -> String {
-    let user = nix::unistd::geteuid();
-    let named = nix::unistd::User::from_uid(user).ok().flatten();
-    named.map_or_else(|| user.to_string(), |named| named.name)
-}
-
-#[cfg(not(unix))]
-fn user() -> String {
-    std::env::var("USERNAME").unwrap_or_default()
 }

@@ -81,7 +81,7 @@ fn entry(request: &RunRequest, report: &RunReport) -> Entry {
     entry.arguments.clone_from(&request.arguments);
     entry.secret_parameters.clone_from(&request.secret_parameters);
     entry.secrets.clone_from(&request.secrets);
-    entry.user = Some(request.user.clone());
+    entry.user = Some(request.user());
     entry.status = match report.status() {
         RunStatus::Success => Status::Success,
         RunStatus::Timeout => Status::Timeout,
