@@ -13,7 +13,7 @@ use std::ffi::OsStr;
 use std::io;
 use std::process::ExitCode;
 
-use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _};
+use clap::{ArgMatches, FromArgMatches as _};
 use skillsandbox_manifest::LoadError;
 
 use crate::args::Cli;
@@ -23,7 +23,8 @@ use crate::output::ExitAnswer;
 const FAILED: u8 = 2;
 
 fn main() -> ExitCode {
-    let matches = match Cli::command().try_get_matches() {
+    let words: Vec<_> = std::env::args_os().collect();
+    let matches = match Cli::matches(&words) {
         Ok(matches) => matches,
         Err(error) => return usage(&error),
     };
@@ -32,7 +33,7 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };
-    cli.color.apply();
+    cli.common.color.apply();
     if wants_json {
         output::want_json();
     }

@@ -128,6 +128,7 @@ pub use support::{
     LimitFacts, ObserveSupport, TrialRun,
 };
 pub use sys::fds::keep_from_programs;
+pub use sys::heap::share_one_heap;
 pub use sys::startup::is_stdout_closed;
 
 #[cfg(doctest)]

@@ -142,7 +142,7 @@ pub use scan_admission::ScanAdmission;
 pub use session::{LateSink, MIN_TRACE_LIMIT, RunOptions, RunStreams, TRACE_LIMIT, preview, run, run_skill};
 pub use skill::{LoadedSkill, SkillCall};
 pub use skillsandbox_terms::{EndCause, LayerStanding, ObserveLevel};
-pub use stop::StopHandle;
+pub use stop::{StopHandle, StopSignals};
 pub use streams::{OutputTarget, PrintedOutput, RunTerminal};
 pub use trace_folder::{
     PruneMode, PrunedTraces, RemoveTraceError, StoredTrace, TraceBudget, list_traces, prune_traces,

@@ -7,6 +7,7 @@ use std::ops::Range;
 use regex_syntax::hir::literal::{ExtractKind, Extractor};
 use regex_syntax::hir::{Class, Hir, HirKind, Repetition};
 
+use crate::anchor_table::{ANY, LiteralSet, PatternAnchors, SEPARATORS, anchors_by_rule};
 use crate::checks;
 use crate::engine::PatternEngine;
 use crate::frequent::FREQUENT;
@@ -58,36 +59,57 @@ fn render_table() -> String {
     let mut out = String::from(
         "//! For each pattern of each rule, sets of literals: every match holds one of each set, in this order.\n\
          //!\n\
-         //! Made by `cargo xtask generate` from the patterns; a test compares.\n\n\
-         /// Stands for a distance that has no bound.\n\
-         pub(crate) const ANY: u16 = u16::MAX;\n\n\
-         /// Literals one of which every match holds, and how many bytes behind the one of the set before it that begins at most.\n\
-         pub(crate) type LiteralSet = (u16, &'static [&'static str]);\n\n\
-         /// Of a pattern: whether every match begins with a literal of the first set, how far from its beginning that stands at most, how long it\n\
-         /// is at most, a sign that each holds (0 for none), and the sets.\n\
-         pub(crate) type PatternAnchors = (bool, u16, u16, u8, &'static [LiteralSet]);\n\n\
-         /// A rule, and what is known of each of its patterns.\n\
-         pub(crate) type RuleAnchors = (&'static str, &'static [PatternAnchors]);\n\n\
+         //! Made by `cargo xtask generate` from the patterns; a test compares. `anchor_table.rs` reads it.\n\n\
+         /// One text, so that a program that never scans has nothing to prepare for it.\n\
          #[rustfmt::skip]\n\
-         pub(crate) const ANCHORS: &[RuleAnchors] = &[\n",
+         pub(super) const ANCHORS: &str = concat!(\n",
     );
     let bound = |most: &Option<usize>| most.map_or("ANY".to_owned(), |most| most.to_string());
+    let escaped = |word: &String| {
+        assert!(!word.contains(SEPARATORS), "{word:?} holds a separator");
+        let quoted = format!("{word:?}");
+        quoted[1..quoted.len() - 1].to_owned()
+    };
     for rule in checks::pattern_rules() {
-        let _ = writeln!(out, "    (\"{}/{}\", &[", rule.info.check.as_str(), rule.info.id);
+        let _ = writeln!(out, "    \"\\x03{}/{}\",", rule.info.check.as_str(), rule.info.id);
         for pattern in rule.patterns {
             let DerivedAnchors { begins, lead, length, sign, sets } =
                 derive_anchors(pattern).unwrap_or_else(|| {
                     panic!("{}: no literal of {SHORTEST} bytes in every match of {pattern}", rule.info.id)
                 });
-            let sets: Vec<String> =
-                sets.iter().map(|(most, words)| format!("({}, &{words:?})", bound(most))).collect();
+            let set = |(most, words): &(Option<usize>, Vec<String>)| {
+                let words: String = words.iter().map(|word| format!("\\0{}", escaped(word))).collect();
+                format!("\\x01{}{words}", bound(most))
+            };
+            let sets: String = sets.iter().map(set).collect();
             let (lead, length) = (bound(&lead), bound(&length));
-            let _ = writeln!(out, "        ({begins}, {lead}, {length}, {sign}, &[{}]),", sets.join(", "));
+            let _ = writeln!(out, "    \"\\x02{begins} {lead} {length} {sign}{sets}\",");
         }
-        out.push_str("    ]),\n");
     }
-    out.push_str("];\n");
+    out.push_str(");\n");
     out
+}
+
+/// No row of the table is lost, and no literal, on the way to the engine.
+#[test]
+fn the_table_is_read_as_it_was_derived() {
+    let bound = |most: Option<usize>| most.map_or(ANY, |most| u16::try_from(most).unwrap());
+    let mut read = anchors_by_rule();
+    for rule in checks::pattern_rules() {
+        let derived = rule.patterns.iter().map(|pattern| {
+            let DerivedAnchors { begins, lead, length, sign, sets } = derive_anchors(pattern).unwrap();
+            let sets = sets.into_iter().map(|(most, words)| (bound(most), words)).collect::<Vec<_>>();
+            (begins, bound(lead), bound(length), sign, sets)
+        });
+        let found = read.next().unwrap().map(|anchors| {
+            let PatternAnchors { begins, lead, length, sign, sets } = anchors;
+            let words =
+                |set: LiteralSet| (set.most, set.literals.into_iter().map(str::to_owned).collect::<Vec<_>>());
+            (begins, lead, length, sign, sets.into_iter().map(words).collect::<Vec<_>>())
+        });
+        assert_eq!(found.collect::<Vec<_>>(), derived.collect::<Vec<_>>(), "{}", rule.info.id);
+    }
+    assert!(read.next().is_none());
 }
 
 /// The sets of a pattern that are worth looking for.

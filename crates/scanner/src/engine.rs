@@ -9,7 +9,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use regex_automata::meta::{Cache, Regex};
 
-use crate::anchors::{ANCHORS, ANY};
+use crate::anchor_table::{ANY, PatternAnchors, anchors_by_rule};
 use crate::literals::LiteralSearch;
 use crate::pattern::{CompiledPattern, compile};
 use crate::prefilter::{SIGNALS, TextSignals};
@@ -124,18 +124,18 @@ impl PatternEngine {
     pub(crate) fn new(rules: Vec<&'static PatternRule>) -> Self {
         let mut words = LiteralTable::default();
         let mut patterns = Vec::new();
-        for (number, (rule, (_, anchors))) in rules.iter().zip(ANCHORS).enumerate() {
-            for (text, (begins, lead, length, sign, sets)) in rule.patterns.iter().zip(*anchors) {
+        for (number, (rule, anchors)) in rules.iter().zip(anchors_by_rule()).enumerate() {
+            for (text, anchors) in rule.patterns.iter().zip(anchors) {
+                let PatternAnchors { begins, lead, length, sign, sets } = anchors;
                 let Ok(pattern) = u16::try_from(patterns.len()) else { continue };
                 let mut distances = [0; MOST_SETS];
                 let mut last = 0;
-                for ((set, (most, literals)), distance) in (0_u8..).zip(*sets).zip(&mut distances) {
-                    (*distance, last) = (*most, set);
-                    for word in *literals {
-                        words.entry(word).0.push((pattern, set));
+                for ((number, set), distance) in (0_u8..).zip(sets).zip(&mut distances) {
+                    (*distance, last) = (set.most, number);
+                    for word in set.literals {
+                        words.entry(word).0.push((pattern, number));
                     }
                 }
-                let (begins, lead, length, sign) = (*begins, *lead, *length, *sign);
                 let compiled = OnceLock::new();
                 patterns.push(AnchoredPattern {
                     rule: number,

@@ -50,7 +50,7 @@
 //! - `archive.rs` makes members of archives files of the skill (`payload.zip!/run.sh`), by every header that any reader might go by, within
 //!   bounds. It only reports what is odd; `checks/binaries.rs` weighs it.
 //! - A pattern rule is patterns, and nothing else to find them by. Which words every match of a pattern holds is read off the pattern
-//!   (`derived.rs`, a test) and kept in `anchors.rs`, in their order and with their distances; `literals.rs` finds all of them in one pass;
+//!   (`derived.rs`, a test) and kept in `anchors.rs` (`anchor_table.rs` reads it), in their order and with their distances; `literals.rs` finds all of them in one pass;
 //!   `engine.rs` tries a pattern only where a word of each of its sets stands so; `pattern.rs` takes it apart at its gaps, so that automata stay small.
 //! - `code/` parses the code of scripts, fences and notebooks that could come to a finding, and follows values to whatever sends, runs, writes or
 //!   deletes them; `checks/code_findings.rs` weighs what it found.
@@ -69,6 +69,7 @@
 
 mod agent_files;
 mod allow;
+mod anchor_table;
 mod anchors;
 mod archive;
 mod calls;
@@ -91,6 +92,7 @@ mod junit;
 mod kind;
 mod links;
 mod literals;
+mod look_alikes;
 mod markdown;
 mod mitigation;
 mod opinion;

@@ -98,6 +98,7 @@ impl ExecArgs {
         let kept = self.flags.keep_tmp()?;
         self.flags.apply(&mut job, kept.as_ref());
         let history = self.flags.history()?;
+        running::prepare_threads();
         running::run(&self.flags, "exec", |options| run(&job, history.as_ref(), options))
     }
 

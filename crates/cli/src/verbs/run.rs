@@ -160,7 +160,11 @@ impl RunArgs {
         };
         let mut lacks_something = false;
         let answer = running::run(&self.flags, VERB, |options| {
-            let adjust = |job: &mut Job| self.flags.apply(job, kept.as_ref());
+            let adjust = |job: &mut Job| {
+                // Not before: what scans has many busy threads.
+                running::prepare_threads();
+                self.flags.apply(job, kept.as_ref());
+            };
             let report = run_skill(skill, &call, admission, history.as_ref(), adjust, options);
             let is_whole = report.status() == RunStatus::Success && report.denied.denials.is_empty();
             lacks_something = report.ended.is_ok() && report.alarm.is_none() && !is_whole;

@@ -103,8 +103,8 @@ impl WrapArgs {
     }
 
     pub(crate) fn run(&self) -> anyhow::Result<ExitAnswer> {
-        let stop = StopHandle::new();
-        signals::watch(&stop)?;
+        running::prepare_threads();
+        let stop = signals::stop_handle(None)?;
         let stand_in = self.manifest.as_ref().map(|_| StandIn::new()).transpose()?;
         let job = match self.job(stand_in.as_ref())? {
             Ok(job) => job,

@@ -7,6 +7,7 @@
 pub(crate) mod clone;
 pub(crate) mod exec;
 pub(crate) mod fds;
+pub(crate) mod heap;
 pub(crate) mod keyring;
 pub(crate) mod landlock;
 pub(crate) mod loopback;

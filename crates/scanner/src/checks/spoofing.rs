@@ -19,10 +19,9 @@
 //! ## References
 //! MITRE ATT&CK T1036.005.
 
-use unicode_security::confusable_detection::skeleton;
-
 use crate::checks::{Check, CheckInfo};
 use crate::finding::Finding;
+use crate::look_alikes::skeleton;
 use crate::rule::CheckId::Spoofing;
 use crate::rule::FindingStatus::{Block, Warn};
 use crate::rule::{FindingStatus, RuleFamily, RuleInfo, code_rules};

@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use skillsandbox_text::{is_bidi_control, is_emoji_selector, is_filler, is_invisible, is_variation_selector};
 use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::is_combining_mark;
-use unicode_security::confusable_detection::skeleton;
 
 use super::HiddenSink;
 use super::encodings::printable;
+use crate::look_alikes::skeleton;
 use crate::runs::{foreign, word_at};
 
 /// Everything that characters hide in a text that is not ASCII.

@@ -1,5 +1,7 @@
 //! How an attempt is told to a person: first, among the others, or as a number.
 
+use std::sync::LazyLock;
+
 use crate::format::event::{Event, EventKind};
 use crate::format::trace::AttackClass;
 use skillsandbox_terms::FileOperation;
@@ -9,7 +11,7 @@ use super::expected_refusals::{CALLS, FILES};
 use super::files::accesses;
 use super::network::is_hostile;
 use super::path::{PathPatterns, plain};
-use super::sensitive_paths;
+use super::sensitive_paths::{self, PLACE_PATHS};
 
 /// How much an attempt that was refused says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -33,24 +35,14 @@ pub enum AttemptWeight {
 /// assert_eq!(weigher.weigh(&read("/srv/data/table.csv")), AttemptWeight::Plain);
 /// assert!(matches!(weigher.weigh(&read("/etc/os-release")), AttemptWeight::Expected(_)));
 /// ```
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct AttemptWeigher {
-    sensitive: PathPatterns,
-    expected: PathPatterns,
+    _tables_are_static: (),
 }
 
-impl Default for AttemptWeigher {
-    fn default() -> Self {
-        let (mut sensitive, mut expected) = (PathPatterns::default(), PathPatterns::default());
-        for (rule, place) in sensitive_paths::all().enumerate() {
-            place.paths.iter().for_each(|path| sensitive.add(rule, path));
-        }
-        for (rule, files) in FILES.iter().enumerate() {
-            files.paths.iter().for_each(|path| expected.add(rule, path));
-        }
-        Self { sensitive, expected }
-    }
-}
+/// The paths of files that programs look for and do without, by their number. Made when the first attempt is weighed.
+static EXPECTED_PATHS: LazyLock<PathPatterns> =
+    LazyLock::new(|| sensitive_paths::numbered(FILES.iter().map(|files| files.paths)));
 
 impl AttemptWeigher {
     /// With the tables of this crate.
@@ -65,10 +57,10 @@ impl AttemptWeigher {
         match &event.kind {
             EventKind::File { operation, path, to } => {
                 let paths = || [Some(path), event.resolved_path.as_ref(), to.as_ref()].into_iter().flatten();
-                if paths().any(|path| self.is_wanted(event, *operation, path)) {
+                if paths().any(|path| Self::is_wanted(event, *operation, path)) {
                     return AttemptWeight::Sensitive;
                 }
-                let reasons = paths().map(|path| self.expected_reason(*operation, path));
+                let reasons = paths().map(|path| Self::expected_reason(*operation, path));
                 // One that is not expected makes all of it plain.
                 let reason = reasons.reduce(Option::and).flatten();
                 reason.map_or(AttemptWeight::Plain, AttemptWeight::Expected)
@@ -98,7 +90,7 @@ impl AttemptWeigher {
     /// Whether a path is, or lies in, a place that an attack wants, to read or to change: nobody should be told how to grant it.
     #[must_use]
     pub fn is_sensitive_path(&self, path: &str) -> bool {
-        let rules = self.sensitive.rules(&plain(path), None);
+        let rules = PLACE_PATHS.rules(&plain(path), None);
         rules.into_iter().filter_map(sensitive_paths::at).any(|place| place.class != AttackClass::Discovery)
     }
 
@@ -108,17 +100,17 @@ impl AttemptWeigher {
         is_hostile(host, port)
     }
 
-    fn is_wanted(&self, event: &Event, operation: FileOperation, path: &str) -> bool {
-        let rules = self.sensitive.rules(&plain(path), event.process.as_ref());
+    fn is_wanted(event: &Event, operation: FileOperation, path: &str) -> bool {
+        let rules = PLACE_PATHS.rules(&plain(path), event.process.as_ref());
         rules
             .into_iter()
             .filter_map(sensitive_paths::at)
             .any(|place| place.class != AttackClass::Discovery && accesses(place.access, operation, event))
     }
 
-    fn expected_reason(&self, operation: FileOperation, path: &str) -> Option<&'static str> {
+    fn expected_reason(operation: FileOperation, path: &str) -> Option<&'static str> {
         let path = plain(path);
-        let mut rules = self.expected.rules(&path, None).into_iter().filter_map(|rule| FILES.get(rule));
+        let mut rules = EXPECTED_PATHS.rules(&path, None).into_iter().filter_map(|rule| FILES.get(rule));
         rules.find(|files| files.holds(operation, &path)).map(|files| files.reason)
     }
 }

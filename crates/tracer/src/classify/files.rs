@@ -1,6 +1,7 @@
 //! Files: credentials, what is executed later, what is private.
 
 use std::collections::HashSet;
+use std::sync::LazyLock;
 
 use crate::format::event::{Event, EventKind, EventVerdict, Prevention, TracedProcess};
 use crate::format::trace::{AttackClass, AttackSeverity};
@@ -10,7 +11,8 @@ use super::ClassFindings;
 use super::finding::{ClassFinding, DistinctCount, EventOrder, mark, moment};
 use super::path::{PathPatterns, is_by, plain};
 use super::sensitive_paths::{
-    self, AccessFilter, COPIERS, CredentialWeight, HABITS, LISTERS, LOOKED_FOR, PRIVATE, VerdictFilter,
+    self, AccessFilter, COPIERS, CredentialWeight, EXCEPTED_PATHS, HABIT_PATHS, HABITS, LISTERS, LOOKED_FOR,
+    PLACE_PATHS, PRIVATE_PATHS, VerdictFilter,
 };
 
 /// Kinds of places where many look that make a harvest together.
@@ -36,14 +38,11 @@ const MOST_OWN: usize = 16 * 1024;
 const OF_PROCESSES: &[&str] =
     &["/proc/#/cmdline", "/proc/#/comm", "/proc/#/environ", "/proc/#/maps", "/proc/#/stat", "/proc/#/status"];
 
+static PROCESS_PATHS: LazyLock<PathPatterns> = LazyLock::new(|| sensitive_paths::numbered([OF_PROCESSES]));
+
 /// What is known of files.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct FileAttempts {
-    places: PathPatterns,
-    exceptions: PathPatterns,
-    private: PathPatterns,
-    processes: PathPatterns,
-    habits: PathPatterns,
     /// The files that the person who started the run named.
     asked_for: Vec<u64>,
     pub(super) harvest: TouchedCredentials,
@@ -53,36 +52,6 @@ pub(super) struct FileAttempts {
     listing: ClassFinding,
     /// The run's own processes, by the numbers that they have inside.
     own: HashSet<u32>,
-}
-
-impl Default for FileAttempts {
-    fn default() -> Self {
-        let of = |texts: &mut dyn Iterator<Item = (usize, &'static str)>| {
-            let mut patterns = PathPatterns::default();
-            texts.for_each(|(rule, text)| patterns.add(rule, text));
-            patterns
-        };
-        let each = |list: fn(usize) -> &'static [&'static str]| {
-            (0..sensitive_paths::all().count())
-                .flat_map(move |rule| list(rule).iter().map(move |text| (rule, *text)))
-        };
-        Self {
-            places: of(&mut each(|rule| sensitive_paths::at(rule).map_or(&[], |place| place.paths))),
-            exceptions: of(&mut each(|rule| sensitive_paths::at(rule).map_or(&[], |place| place.except))),
-            private: of(&mut PRIVATE.iter().map(|text| (0, *text))),
-            processes: of(&mut OF_PROCESSES.iter().map(|text| (0, *text))),
-            habits: of(&mut HABITS
-                .iter()
-                .enumerate()
-                .flat_map(|(rule, habit)| habit.paths.iter().map(move |text| (rule, *text)))),
-            asked_for: Vec::new(),
-            harvest: TouchedCredentials::default(),
-            unauthorized: DistinctCount::default(),
-            listed: Vec::new(),
-            listing: ClassFinding::default(),
-            own: HashSet::new(),
-        }
-    }
 }
 
 impl FileAttempts {
@@ -128,11 +97,10 @@ impl FileAttempts {
     }
 
     /// Whether a program of the system looks as a matter of course whether there is such a file, and there is none.
-    fn is_habit(&self, event: &Event, path: &str) -> bool {
+    fn is_habit(event: &Event, path: &str) -> bool {
         let process = event.process.as_ref();
         event.verdict == Some(EventVerdict::Failed)
-            && self
-                .habits
+            && HABIT_PATHS
                 .rules(path, process)
                 .into_iter()
                 .filter_map(|rule| HABITS.get(rule))
@@ -163,8 +131,8 @@ impl FileAttempts {
     ) -> Option<AttackClass> {
         let process = event.process.as_ref();
         let mut class = None;
-        let rules = self.places.rules(path, process);
-        let exceptions = if rules.is_empty() { Vec::new() } else { self.exceptions.rules(path, process) };
+        let rules = PLACE_PATHS.rules(path, process);
+        let exceptions = if rules.is_empty() { Vec::new() } else { EXCEPTED_PATHS.rules(path, process) };
         for rule in rules {
             let Some(place) = sensitive_paths::at(rule) else { continue };
             let meant = accesses(place.access, operation, event)
@@ -173,7 +141,7 @@ impl FileAttempts {
                 && !(place.class == AttackClass::Discovery && is_looked_for(path))
                 && !(place.class == AttackClass::Persistence && is_gone_with_the_run(event, lies))
                 && !is_by(process, place.owners)
-                && !self.is_habit(event, path)
+                && !Self::is_habit(event, path)
                 && (place.only_by.is_empty() || is_by(process, place.only_by));
             if !meant {
                 continue;
@@ -197,7 +165,7 @@ impl FileAttempts {
 
     /// A file of somebody's own that was not granted.
     fn private(&mut self, event: &Event, path: &str) -> Option<AttackClass> {
-        if !is_not_granted(event) || self.private.rules(path, event.process.as_ref()).is_empty() {
+        if !is_not_granted(event) || PRIVATE_PATHS.rules(path, event.process.as_ref()).is_empty() {
             return None;
         }
         let mut parts = path.split('/').filter(|part| !part.is_empty());
@@ -228,7 +196,7 @@ impl FileAttempts {
     fn process(&mut self, event: &Event, operation: FileOperation, path: &str) -> Option<AttackClass> {
         let rest = path.strip_prefix("/proc/")?;
         let number = rest.split('/').next()?;
-        let is_other = !self.processes.rules(path, event.process.as_ref()).is_empty();
+        let is_other = !PROCESS_PATHS.rules(path, event.process.as_ref()).is_empty();
         if operation != FileOperation::Read || !is_other || is_by(event.process.as_ref(), LISTERS) {
             return None;
         }

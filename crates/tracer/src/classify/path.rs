@@ -148,6 +148,15 @@ struct PatternEntry {
     pattern: PathPattern,
 }
 
+impl FromIterator<(usize, &'static str)> for PathPatterns {
+    /// Patterns by their rules.
+    fn from_iter<I: IntoIterator<Item = (usize, &'static str)>>(texts: I) -> Self {
+        let mut patterns = Self::default();
+        texts.into_iter().for_each(|(rule, text)| patterns.add(rule, text));
+        patterns
+    }
+}
+
 impl PathPatterns {
     /// Adds a pattern for a rule.
     pub(super) fn add(&mut self, rule: usize, text: &'static str) {

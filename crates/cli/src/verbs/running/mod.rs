@@ -12,7 +12,7 @@ mod targets;
 mod user_terminal;
 mod view;
 
-use skillsandbox_run::{Job, Refusal, RunFailure, RunOptions, RunReport, RunStatus, StopHandle, preview};
+use skillsandbox_run::{Job, Refusal, RunFailure, RunOptions, RunReport, RunStatus, preview};
 
 use crate::args::OutputFormat;
 use crate::output::{self, ExitAnswer};
@@ -33,9 +33,8 @@ pub(super) fn run(
     if flags.format == OutputFormat::Text {
         output::check_stdout()?;
     }
-    let stop = StopHandle::new();
     let terminal = flags.run_terminal()?;
-    signals::watch_terminal(&stop, terminal.as_ref())?;
+    let stop = signals::stop_handle(terminal.as_ref())?;
     let mut options = RunOptions::default();
     options.trace.clone_from(&flags.trace);
     options.tool = Some(concat!("skillsandbox ", env!("CARGO_PKG_VERSION")).to_owned());
@@ -77,6 +76,12 @@ pub(super) fn run(
     }
     tidy_later(&report);
     Ok(ExitAnswer::Code(report.exit_code()))
+}
+
+/// The threads of a run are few, and short: they share one heap.
+pub(super) fn prepare_threads() {
+    #[cfg(target_os = "linux")]
+    skillsandbox_enforcer::share_one_heap();
 }
 
 /// Shows what would be run, and runs nothing.

@@ -1,27 +1,94 @@
 //! Ctrl-C and its like end the run, not this command: the trace is to have an end.
 
+#[cfg(target_os = "linux")]
+use std::io;
+
+#[cfg(target_os = "linux")]
+use anyhow::Context as _;
 #[cfg(unix)]
-use nix::sys::signal::Signal;
+use nix::sys::signal::{SigSet, Signal};
+#[cfg(target_os = "linux")]
+use nix::sys::signalfd::{SfdFlags, SignalFd};
+#[cfg(target_os = "linux")]
+use skillsandbox_run::StopSignals;
 use skillsandbox_run::{RunTerminal, StopHandle};
 
 /// From now on, an interrupt ends the run. Called before any other thread exists.
 pub(in crate::verbs) fn watch(stop: &StopHandle) -> anyhow::Result<()> {
-    watch_terminal(stop, None)
+    let stop = stop.clone();
+    on_signal(move |signal| stop.stop_for_signal(signal))
 }
 
-/// The same, and a new size of the window is told to the run's terminal, where it has one.
-pub(super) fn watch_terminal(stop: &StopHandle, terminal: Option<&RunTerminal>) -> anyhow::Result<()> {
-    let (stop, terminal) = (stop.clone(), terminal.cloned());
-    on_signal(terminal.is_some(), move |signal| match &terminal {
-        #[cfg(unix)]
-        Some(terminal) if signal == Signal::SIGWINCH as i32 => {
-            if let Some((rows, columns)) = super::user_terminal::size() {
-                terminal.resize(rows, columns);
-            }
-        }
-        _ => stop.stop_for_signal(signal),
-    })
+/// A handle for one run that an interrupt ends from now on; a new size of the window is told to the run's terminal, where it has one. Called
+/// before any other thread exists. None waits for signals before the run goes on, so that it starts without one.
+#[cfg(target_os = "linux")]
+pub(in crate::verbs) fn stop_handle(terminal: Option<&RunTerminal>) -> anyhow::Result<StopHandle> {
+    let mut set = watched_signals();
+    if terminal.is_some() {
+        set.add(Signal::SIGWINCH);
+    }
+    set.thread_block().context("cannot block signals")?;
+    Ok(StopHandle::with_signals(BlockedSignals { set, terminal: terminal.cloned() }))
 }
+
+/// The same where nothing runs yet.
+#[cfg(not(target_os = "linux"))]
+pub(in crate::verbs) fn stop_handle(_: Option<&RunTerminal>) -> anyhow::Result<StopHandle> {
+    let stop = StopHandle::new();
+    watch(&stop)?;
+    Ok(stop)
+}
+
+/// Signals that are blocked in every thread: the kernel keeps them until they are asked for.
+#[cfg(target_os = "linux")]
+struct BlockedSignals {
+    set: SigSet,
+    terminal: Option<RunTerminal>,
+}
+
+#[cfg(target_os = "linux")]
+impl StopSignals for BlockedSignals {
+    fn take_arrived(&mut self) -> Option<i32> {
+        // A new size of the window is for the thread.
+        let arrivals =
+            SignalFd::with_flags(&watched_signals(), SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC);
+        number_of(&arrivals.ok()?)
+    }
+
+    fn start_waiting(self: Box<Self>, stop: StopHandle) -> io::Result<()> {
+        let terminal = self.terminal;
+        wait_for(&self.set, move |signal| match &terminal {
+            Some(terminal) if signal == Signal::SIGWINCH as i32 => {
+                if let Some((rows, columns)) = super::user_terminal::size() {
+                    terminal.resize(rows, columns);
+                }
+            }
+            _ => stop.stop_for_signal(signal),
+        })
+    }
+}
+
+/// The next signal. Not by `sigwait`: that has no name for a real-time signal.
+#[cfg(target_os = "linux")]
+fn number_of(arrivals: &SignalFd) -> Option<i32> {
+    arrivals.read_signal().ok().flatten().map(|found| found.ssi_signo.cast_signed())
+}
+
+/// Does this at every signal of a set, in a thread of its own.
+#[cfg(target_os = "linux")]
+fn wait_for(set: &SigSet, act: impl Fn(i32) + Send + 'static) -> io::Result<()> {
+    let arrivals = SignalFd::with_flags(set, SfdFlags::SFD_CLOEXEC)?;
+    let wait = move || {
+        while let Some(signal) = number_of(&arrivals) {
+            act(signal);
+        }
+    };
+    std::thread::Builder::new().name(THREAD.into()).spawn(wait).map(drop)
+}
+
+/// What the thread that waits for signals is called.
+#[cfg(unix)]
+const THREAD: &str = "skillsandbox-signals";
 
 /// Signals that do not end a program, or that its own faults cause, after which it cannot go on. A pipe that nobody reads is an error
 /// of the write.
@@ -49,42 +116,36 @@ const LEFT_ALONE: [Signal; 15] = [
 /// real-time signals. Called before any other thread exists.
 #[cfg(target_os = "linux")]
 pub(in crate::verbs) fn on_interrupt(act: impl Fn() + Send + 'static) -> anyhow::Result<()> {
-    on_signal(false, move |_| act())
+    on_signal(move |_| act())
 }
 
-/// The same, for whoever wants to know which it was; `resized`: also when the window has another size.
-#[cfg(unix)]
-fn on_signal(resized: bool, act: impl Fn(i32) + Send + 'static) -> anyhow::Result<()> {
+/// The same, for whoever wants to know which it was.
+#[cfg(target_os = "linux")]
+fn on_signal(act: impl Fn(i32) + Send + 'static) -> anyhow::Result<()> {
+    let set = watched_signals();
+    set.thread_block().context("cannot block signals")?;
+    wait_for(&set, act).context("cannot wait for signals")
+}
+
+#[cfg(all(unix, not(target_os = "linux")))]
+fn on_signal(act: impl Fn(i32) + Send + 'static) -> anyhow::Result<()> {
     use anyhow::Context as _;
 
-    let mut set = watched_signals();
-    if resized {
-        set.add(Signal::SIGWINCH);
-    }
+    let set = watched_signals();
     set.thread_block().context("cannot block signals")?;
-    // Not by `sigwait`: it has no name for a real-time signal.
-    #[cfg(target_os = "linux")]
-    let arrivals = nix::sys::signalfd::SignalFd::new(&set).context("cannot wait for signals")?;
     let wait = move || {
-        #[cfg(target_os = "linux")]
-        let arrived = || arrivals.read_signal().ok().flatten().map(|found| found.ssi_signo.cast_signed());
-        #[cfg(not(target_os = "linux"))]
-        let arrived = || set.wait().ok().map(|signal| signal as i32);
-        while let Some(signal) = arrived() {
-            act(signal);
+        while let Ok(signal) = set.wait() {
+            act(signal as i32);
         }
     };
-    std::thread::Builder::new()
-        .name("skillsandbox-signals".into())
-        .spawn(wait)
-        .context("cannot start a thread")?;
+    std::thread::Builder::new().name(THREAD.into()).spawn(wait).context("cannot wait for signals")?;
     Ok(())
 }
 
 /// All that would end this command, but for [`LEFT_ALONE`].
 #[cfg(unix)]
-fn watched_signals() -> nix::sys::signal::SigSet {
-    let mut set = nix::sys::signal::SigSet::all();
+fn watched_signals() -> SigSet {
+    let mut set = SigSet::all();
     for signal in LEFT_ALONE {
         set.remove(signal);
     }
@@ -99,6 +160,6 @@ pub(in crate::verbs) fn release() -> anyhow::Result<()> {
 }
 
 #[cfg(not(unix))]
-fn on_signal(_: bool, _: impl Fn(i32) + Send + 'static) -> anyhow::Result<()> {
+fn on_signal(_: impl Fn(i32) + Send + 'static) -> anyhow::Result<()> {
     Ok(())
 }

@@ -4,6 +4,9 @@ mod credentials;
 mod later;
 mod others;
 
+use std::sync::LazyLock;
+
+use super::path::PathPatterns;
 use crate::format::trace::{AttackClass, AttackSeverity};
 
 /// Which accesses of a place mean something.
@@ -87,6 +90,28 @@ pub(super) fn all() -> impl Iterator<Item = &'static SensitivePath> {
 /// A place by its number.
 pub(super) fn at(number: usize) -> Option<&'static SensitivePath> {
     all().nth(number)
+}
+
+// Made when the first attempt is looked at, and once: a run that has not started needs none of them, and a server has many runs.
+
+/// The paths of all places, by the number of the place.
+pub(super) static PLACE_PATHS: LazyLock<PathPatterns> = LazyLock::new(|| by_place(|place| place.paths));
+/// Those of their exceptions.
+pub(super) static EXCEPTED_PATHS: LazyLock<PathPatterns> = LazyLock::new(|| by_place(|place| place.except));
+/// Those of [`HABITS`], by number.
+pub(super) static HABIT_PATHS: LazyLock<PathPatterns> =
+    LazyLock::new(|| numbered(HABITS.iter().map(|habit| habit.paths)));
+/// Those of [`PRIVATE`].
+pub(super) static PRIVATE_PATHS: LazyLock<PathPatterns> = LazyLock::new(|| numbered([PRIVATE]));
+
+fn by_place(list: fn(&SensitivePath) -> &'static [&'static str]) -> PathPatterns {
+    numbered(all().map(list))
+}
+
+/// Patterns by the number of the list that they stand in.
+pub(super) fn numbered(lists: impl IntoIterator<Item = &'static [&'static str]>) -> PathPatterns {
+    let lists = lists.into_iter().enumerate();
+    lists.flat_map(|(number, list)| list.iter().map(move |text| (number, *text))).collect()
 }
 
 /// Programs that show or copy what they are told to: where they look, somebody told them to.
