@@ -82,6 +82,7 @@ mod engine;
 mod evidence;
 mod explain;
 mod finding;
+mod folder_walk;
 #[cfg(test)]
 mod frequent;
 mod grade;
@@ -107,6 +108,7 @@ mod scan_context;
 #[cfg(feature = "schema")]
 pub mod schema;
 mod skill;
+mod snapshot;
 #[cfg(feature = "policy")]
 mod suppressions;
 mod text;
@@ -143,6 +145,7 @@ pub use crate::rule::{CheckId, FindingStatus, RuleInfo};
 pub use crate::sarif::to_sarif;
 pub use crate::scan::{Scanner, ScannerBuilder};
 pub use crate::skill::{FileView, ReadError, SkillFiles, UnreadFile};
+pub use crate::snapshot::{EntryKind, FolderSnapshot, SnapshotEntry};
 #[cfg(feature = "policy")]
 pub use crate::suppressions::{IdleReason, Suppressions, UnknownRules};
 pub use crate::text::PassageRole;

@@ -129,7 +129,8 @@ impl Store {
         let lock = self.list()?;
         let subjects = self.subjects(scope, &lock)?;
         total(subjects.len());
-        let scanner = judge::scanner(&self.layout, &lock, &self.policy)?;
+        let installed = lock.entries().map(|entry| (entry.name.clone(), entry.source.clone()));
+        let scanner = judge::scanner_builder(&self.layout, &self.policy)?.installed(installed).build();
         let one = |subject: &Subject<'_>| {
             let looked = self.look(subject, &scanner);
             tick();
@@ -150,7 +151,8 @@ impl Store {
             }
             skills.push(skill);
         }
-        reports::prune(&self.layout, &lock, reports::KEEP_REPORTS)?;
+        let named = reports::named_pages(&lock);
+        reports::prune(&self.layout, None, &|page| named.contains(page), reports::KEEP_REPORTS)?;
         let problems =
             if *scope == AuditScope::Everything { self.problems(&lock, &skills)? } else { Vec::new() };
         let clean = problems.is_empty() && skills.iter().all(AuditedSkill::is_clean);

@@ -91,6 +91,8 @@ mod judge;
 #[cfg(target_os = "linux")]
 mod layout;
 #[cfg(target_os = "linux")]
+mod lock_text;
+#[cfg(target_os = "linux")]
 mod lockfile;
 #[cfg(target_os = "linux")]
 mod names;
