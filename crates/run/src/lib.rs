@@ -88,6 +88,7 @@ mod new_files;
 mod path_parameters;
 mod person_grants;
 mod policy_file;
+mod private_memory;
 mod private_place;
 mod private_tmp;
 mod reach;
@@ -134,6 +135,7 @@ pub use manifest_origin::{InstallationCheck, InstalledSkill, InstalledSkills, Lo
 pub use native::{RecordedRun, record};
 pub use person_grants::PersonGrants;
 pub use policy_file::{PolicyFile, PolicyFileError};
+pub use private_memory::{PrivateMemory, program_identity};
 pub use private_place::private_place;
 pub use reach::real_path;
 pub use refusal::Refusal;

@@ -1,31 +1,19 @@
 //! What the scanner said of a skill before, remembered: the same files, under the same rules and the same policy, are not judged again.
 //!
-//! Only that a skill was admitted is remembered, never that it was refused: a refusal is told in the words of a scan. An entry is a small file in
-//! the state folder, which no run sees or changes, whatever it is granted. One that is damaged, foreign or of another version means nothing, and
-//! the skill is scanned.
+//! Only that a skill was admitted is remembered, never that it was refused: a refusal is told in the words of a scan.
 
 use std::ffi::OsStr;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read as _, Write as _};
-use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::io;
+use std::path::Path;
 
-use data_encoding::HEXLOWER;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
-use skillsandbox_manifest::user_folders;
 
-use crate::state;
-use crate::written_places::open_plain;
+use crate::private_memory::{PrivateMemory, hash_texts, program_identity};
 
 /// The folder in the state folder.
 const FOLDER: &str = "remembered-scans";
-/// The first words of an entry; another form is another number. The hash of what follows stands behind them.
-const HEAD: &str = "skillsandbox-remembered-scan 1 ";
 /// Largest entry that is read: one is some 500 bytes.
 const MAX_ENTRY: u64 = 16 << 10;
-/// Most entries that are kept, one for each skill's folder and policy; the oldest make room.
-const MAX_ENTRIES: usize = 1024;
 
 /// That the scanner admitted a skill, in the words that a trace has for it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -78,133 +66,84 @@ impl ScanQuestion {
     }
 }
 
-/// The folder of entries.
+/// What is remembered of all skills.
 #[derive(Debug)]
-pub(crate) struct ScanMemory {
-    folder: PathBuf,
-}
+pub(crate) struct ScanMemory(PrivateMemory);
 
 impl ScanMemory {
     /// The user's; `None` where there is no state folder.
     pub(crate) fn open() -> Option<Self> {
-        Some(Self { folder: user_folders::state()?.join(FOLDER) })
+        PrivateMemory::open(FOLDER).map(Self)
     }
 
     /// What was said of these files under these settings.
     pub(crate) fn find(&self, question: &ScanQuestion) -> Option<RememberedScan> {
-        let folder = fs::symlink_metadata(&self.folder).ok()?;
-        if !folder.is_dir() || !is_ours_alone(&folder) {
-            return None;
-        }
-        let file = open_plain(OpenOptions::new().read(true), &self.folder.join(&question.name)).ok()?;
-        if !is_ours_alone(&file.metadata().ok()?) {
-            return None;
-        }
-        let mut text = String::new();
-        file.take(MAX_ENTRY).read_to_string(&mut text).ok()?;
-        let entry = parse(&text)?;
+        let body = self.0.read(&question.name, MAX_ENTRY)?;
+        let entry: MemoryEntry = serde_json::from_str(&body).ok()?;
         let is_same = entry.tree == question.tree && entry.settings == question.settings;
         is_same.then_some(entry.scan)
     }
 
-    /// Remembers it, whole or not at all. It need not outlast a power cut.
+    /// Remembers it for the next run.
     pub(crate) fn keep(&self, question: &ScanQuestion, scan: RememberedScan) -> io::Result<()> {
-        state::make_private(&self.folder).map_err(|refusal| io::Error::other(refusal.to_string()))?;
-        let folder = fs::symlink_metadata(&self.folder)?;
-        if !folder.is_dir() || !is_ours_alone(&folder) {
-            return Err(io::Error::other(format!(
-                "{} is a link, somebody else's, or others can write to it",
-                self.folder.display()
-            )));
-        }
         let ScanQuestion { name, tree, settings } = question.clone();
-        let body = serde_json::to_string(&MemoryEntry { tree, settings, scan })?;
-        let text = format!("{HEAD}{}\n{body}\n", hash_texts([body.as_bytes()]));
-        self.make_room()?;
-        let draft = self.folder.join(format!(".{}", uuid::Uuid::new_v4()));
-        let written =
-            write_draft(&draft, text.as_bytes()).and_then(|()| fs::rename(&draft, self.folder.join(name)));
-        if written.is_err() {
-            let _ = fs::remove_file(&draft);
-        }
-        written
+        self.0.write(&name, &serde_json::to_string(&MemoryEntry { tree, settings, scan })?)
     }
-
-    /// Removes the oldest quarter where there are too many; drafts that a crash left are among them.
-    fn make_room(&self) -> io::Result<()> {
-        let entries: Vec<fs::DirEntry> = fs::read_dir(&self.folder)?.filter_map(Result::ok).collect();
-        if entries.len() < MAX_ENTRIES {
-            return Ok(());
-        }
-        let mut aged: Vec<(SystemTime, PathBuf)> = entries
-            .into_iter()
-            .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
-            .collect();
-        aged.sort();
-        for (_, path) in aged.into_iter().take(MAX_ENTRIES / 4) {
-            // Another run may have removed it.
-            let _ = fs::remove_file(path);
-        }
-        Ok(())
-    }
-}
-
-/// An entry, if it is whole and of this form.
-fn parse(text: &str) -> Option<MemoryEntry> {
-    let (checksum, body) = text.strip_prefix(HEAD)?.strip_suffix('\n')?.split_once('\n')?;
-    if checksum != hash_texts([body.as_bytes()]) {
-        return None;
-    }
-    serde_json::from_str(body).ok()
-}
-
-fn write_draft(path: &Path, text: &[u8]) -> io::Result<()> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file: File = options.open(path)?;
-    file.write_all(text)
-}
-
-/// The hash of texts, in which none can pass for another.
-fn hash_texts<'t>(texts: impl IntoIterator<Item = &'t [u8]>) -> String {
-    let mut hash = Sha256::new();
-    for text in texts {
-        hash.update((text.len() as u64).to_le_bytes());
-        hash.update(text);
-    }
-    HEXLOWER.encode(&hash.finalize())
-}
-
-/// Whether nobody else owns it or can write to it.
-#[cfg(unix)]
-fn is_ours_alone(found: &fs::Metadata) -> bool {
-    use std::os::unix::fs::MetadataExt as _;
-    let is_single = found.is_dir() || found.nlink() == 1;
-    found.uid() == nix::unistd::geteuid().as_raw() && found.mode() & 0o022 == 0 && is_single
-}
-
-#[cfg(not(unix))]
-fn is_ours_alone(_: &fs::Metadata) -> bool {
-    false
-}
-
-/// Which build of this program it is: another one may judge otherwise, though its version is the same.
-#[cfg(target_os = "linux")]
-fn program_identity() -> Option<String> {
-    use std::os::unix::fs::MetadataExt as _;
-    // Of the file that is running, also where another has taken its name.
-    let found = fs::metadata("/proc/self/exe").ok()?;
-    let (changed, written) = ((found.ctime(), found.ctime_nsec()), (found.mtime(), found.mtime_nsec()));
-    Some(format!("{} {} {} {changed:?} {written:?}", found.dev(), found.ino(), found.len()))
-}
-
-/// Nothing is run on other systems.
-#[cfg(not(target_os = "linux"))]
-fn program_identity() -> Option<String> {
-    None
 }
 
 #[cfg(all(test, target_os = "linux"))]
-mod tests;
+mod tests {
+    use super::*;
+
+    fn scan() -> RememberedScan {
+        RememberedScan {
+            verdict: "SAFE".to_owned(),
+            scanner_version: "1".to_owned(),
+            digest: "d".to_owned(),
+            unwritable_digest: "u".to_owned(),
+            suppressed: 0,
+            scanned_at: "2026-11-17T00:00:00Z".to_owned(),
+        }
+    }
+
+    fn question(tree: &str, settings: &str) -> ScanQuestion {
+        ScanQuestion::new(Path::new("/skills/a"), &[], tree.to_owned(), settings).unwrap()
+    }
+
+    #[test]
+    fn what_was_said_is_found_for_the_same_files_settings_and_program_only() {
+        let dir = tempfile::tempdir().unwrap();
+        let memory = ScanMemory(PrivateMemory::at(dir.path().canonicalize().unwrap().join("scans")));
+        memory.keep(&question("t", "s"), scan()).unwrap();
+        assert_eq!(memory.find(&question("t", "s")), Some(scan()));
+        for other in [
+            question("other", "s"),
+            question("t", "other"),
+            ScanQuestion::new(Path::new("/skills/b"), &[], "t".to_owned(), "s").unwrap(),
+            ScanQuestion::new(Path::new("/skills/a"), &["data".to_owned()], "t".to_owned(), "s").unwrap(),
+        ] {
+            assert_eq!(memory.find(&other), None, "{other:?}");
+        }
+        let another_build =
+            ScanQuestion { settings: hash_texts([&b"s"[..], b"another"]), ..question("t", "s") };
+        assert_eq!(memory.find(&another_build), None);
+        // The next state of a folder takes the place of the last.
+        memory.keep(&question("t2", "s"), scan()).unwrap();
+        assert_eq!(
+            (memory.find(&question("t2", "s")), memory.find(&question("t", "s"))),
+            (Some(scan()), None)
+        );
+        assert_eq!(std::fs::read_dir(dir.path().join("scans")).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn an_entry_with_a_key_that_nobody_knows_is_not_believed() {
+        let dir = tempfile::tempdir().unwrap();
+        let memory = ScanMemory(PrivateMemory::at(dir.path().canonicalize().unwrap().join("scans")));
+        memory.keep(&question("t", "s"), scan()).unwrap();
+        let name = question("t", "s").name;
+        let body = memory.0.read(&name, MAX_ENTRY).unwrap();
+        memory.0.write(&name, &body.replace("\"suppressed\":0", "\"suppressed\":0,\"more\":1")).unwrap();
+        assert_eq!(memory.find(&question("t", "s")), None);
+    }
+}

@@ -73,6 +73,7 @@ mod anchors;
 mod archive;
 mod calls;
 mod checks;
+mod clean_report;
 mod code;
 mod declared;
 #[cfg(test)]
@@ -121,6 +122,7 @@ mod weights;
 mod readme {}
 
 pub use crate::calls::SkillCalls;
+pub use crate::clean_report::CleanReport;
 pub use crate::code::capability::Capability;
 #[doc(hidden)]
 pub use crate::code::describe_code;

@@ -134,7 +134,7 @@ impl InstallationCheck for InstalledFiles {
         found.modes.retain(|odd| !is_own(&odd.path));
         let mut skill = AuditedSkill::unread(self.entry.name.clone(), self.path.clone());
         skill.add_oddities(&found);
-        compare(&mut skill, &self.entry, &found);
+        compare(&mut skill, &self.entry, &found, &found.tree.hashes());
         let AuditedSkill { changed, missing, added, problems, .. } = skill;
         // Each begins with the path that it is about; no file of a skill has a colon in its name.
         let is_others = |problem: &String| problem.split_once(": ").is_none_or(|(path, _)| !is_own(path));

@@ -74,6 +74,8 @@
 #[cfg(target_os = "linux")]
 mod audit;
 #[cfg(target_os = "linux")]
+mod audit_memory;
+#[cfg(target_os = "linux")]
 mod commit;
 #[cfg(target_os = "linux")]
 mod error;

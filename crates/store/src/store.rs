@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use skillsandbox_manifest::{FrontMatter, Manifest, PermissionDiff, PermissionSet, SkillDoc};
-use skillsandbox_run::UserPolicy;
+use skillsandbox_run::{PrivateMemory, UserPolicy};
 use skillsandbox_scanner::{ScanReport, ScanVerdict, SkillJudge};
 
 use crate::commit::{StoreChange, StoreGuard};
@@ -18,7 +18,7 @@ use crate::lockfile::{LockEntry, PackagesLock, SecurityScan};
 use crate::own_manifest::{self, OwnManifest};
 use crate::source::SkillSource;
 use crate::tree::{self, SkillTree};
-use crate::{folder, judge, names, reports};
+use crate::{audit_memory, folder, judge, names, reports};
 
 /// A folder of installed skills, and the account of them.
 pub struct Store {
@@ -26,6 +26,7 @@ pub struct Store {
     pub(crate) policy: UserPolicy,
     git: Box<dyn Git + Send + Sync>,
     judge: Option<Box<dyn SkillJudge>>,
+    pub(crate) memory: Option<PrivateMemory>,
     longest_wait: Option<Duration>,
     waiting: Option<Box<dyn Fn() + Send + Sync>>,
 }
@@ -136,6 +137,7 @@ impl Store {
             policy: UserPolicy::none(),
             git: Box::new(NoGit),
             judge: None,
+            memory: None,
             longest_wait: None,
             waiting: None,
         }
@@ -182,6 +184,14 @@ impl Store {
     #[must_use]
     pub fn with_judge(mut self, judge: impl SkillJudge + 'static) -> Self {
         self.judge = Some(Box::new(judge));
+        self
+    }
+
+    /// Remembers in this folder what audits found nothing in, or in the user's state folder: such a skill is not scanned again while its files,
+    /// the rules and the policy are the same. Without it, every audit scans everything.
+    #[must_use]
+    pub fn remember_audits(mut self, memory: Option<PrivateMemory>) -> Self {
+        self.memory = memory.or_else(|| PrivateMemory::open(audit_memory::FOLDER));
         self
     }
 
