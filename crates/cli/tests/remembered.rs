@@ -101,6 +101,28 @@ fn a_skill_is_scanned_again_when_anything_about_it_changes_and_not_before() {
 }
 
 #[test]
+fn another_build_of_the_program_scans_for_itself() {
+    let stage = Stage::new();
+    let skill = plain_skill(&stage);
+    let own = stage.command(&[]).get_program().to_owned();
+    let other = stage.home().join("skillsandbox");
+    fs::copy(&own, &other).unwrap();
+    let scan = |program: &std::ffi::OsStr| {
+        let file = stage.home().join("trace.json");
+        let _ = fs::remove_file(&file);
+        let mut command = std::process::Command::new(program);
+        command.args(["run", "--trace", file.to_str().unwrap(), skill.to_str().unwrap()]);
+        command.env_clear().env("PATH", "/usr/bin:/bin").env("HOME", stage.home());
+        let output = command.output().unwrap();
+        assert_eq!(code(&output), 0, "{}", text(&output.stderr));
+        note(&trace(&file), "scan").unwrap().contains("remembered from")
+    };
+    for program in [own.as_os_str(), other.as_os_str(), own.as_os_str()] {
+        assert!(!scan(program) && scan(program), "{program:?}");
+    }
+}
+
+#[test]
 fn what_turns_bad_after_it_was_remembered_is_refused() {
     let stage = Stage::new();
     let skill = stage.shell_skill("", "echo begun");
@@ -116,14 +138,8 @@ fn what_turns_bad_after_it_was_remembered_is_refused() {
     }
     fs::remove_file(skill.join("helper.sh")).unwrap();
     fs::remove_file(skill.join("out")).unwrap();
-    rustix::fs::mknodat(
-        rustix::fs::CWD,
-        skill.join("pipe"),
-        rustix::fs::FileType::Fifo,
-        rustix::fs::Mode::RWXU,
-        0,
-    )
-    .unwrap();
+    let made = std::process::Command::new("mkfifo").arg(skill.join("pipe")).status().unwrap();
+    assert!(made.success());
     for _ in 0..2 {
         let output = stage.run(&["run", path]);
         assert_eq!(code(&output), 125, "{}", text(&output.stderr));

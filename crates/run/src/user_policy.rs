@@ -131,7 +131,7 @@ impl UserPolicy {
 
     /// All that the verdict on a folder depends on besides what it holds, in one text.
     pub(crate) fn verdict_settings(&self) -> Result<String, Refusal> {
-        // No installed skills are told to this scanner.
+        // No installed skills are told to this scanner, and its rules are those of this program, which is part of every question.
         let settings = self.scanner_builder()?.settings_digest();
         Ok(format!("{settings} {}", self.refused_from().as_str()))
     }

@@ -123,8 +123,9 @@ impl ScannerBuilder {
         Ok(Self { suppressions: Some((Arc::new(suppressions), today)), ..built })
     }
 
-    /// One number, in hexadecimal, for all that a report depends on besides the skill's files, its source and the installed skills: the rules
-    /// and their weights, and these settings. Of the installed skills only one of the skill's own name counts. No pattern is compiled for it.
+    /// One number, in hexadecimal, for these settings: all that a report depends on besides the skill's files, its source, the installed skills
+    /// (of which only one of the skill's own name counts), and the rules, which are part of the program: [`Scanner::rules`] has their hash.
+    /// No pattern is compiled for it.
     ///
     /// ```
     /// use skillsandbox_scanner::Scanner;
@@ -146,8 +147,7 @@ impl ScannerBuilder {
             suppressions,
         } = self;
         let mut fields = SettingsDigest::new();
-        let RuleSet { version, hash } = Scanner::rules();
-        fields.list([version, hash]);
+        fields.list([VERSION]);
         fields.list(system_names);
         fields.list(trusted_sources);
         fields.list(blocklist);

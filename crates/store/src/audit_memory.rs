@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use skillsandbox_run::{PrivateMemory, program_identity};
-use skillsandbox_scanner::{CleanReport, ScanReport, ScannerBuilder, SkillCalls};
+use skillsandbox_scanner::{CleanReport, ScanReport, Scanner, ScannerBuilder, SkillCalls};
 
 use crate::layout::StoreLayout;
 use crate::lockfile::PackagesLock;
@@ -51,7 +51,8 @@ impl AuditMemory {
         layout: &StoreLayout,
         scanner: &ScannerBuilder,
     ) -> Option<Self> {
-        let settings = format!("{} {}", scanner.settings_digest(), program_identity()?);
+        let rules = Scanner::rules().hash;
+        let settings = format!("{} {rules} {}", scanner.settings_digest(), program_identity()?);
         let known = memory.read(&file_name(layout)?, MAX_BYTES);
         let known = known.and_then(|body| serde_json::from_str::<Self>(&body).ok());
         let known = known.filter(|known| known.settings == settings);

@@ -116,7 +116,7 @@ mod tree;
 mod unpack;
 
 #[cfg(target_os = "linux")]
-pub use skillsandbox_run::{ConfinedGit, GitCall, UserPolicy};
+pub use skillsandbox_run::{ConfinedGit, GitCall, PrivateMemory, UserPolicy};
 
 /// The code of the README, run as a test.
 #[cfg(doctest)]
