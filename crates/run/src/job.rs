@@ -145,8 +145,12 @@ pub enum PlaceAuthor {
 pub struct ScannedFolder {
     /// Which.
     pub folder: PathBuf,
-    /// The digest of what was scanned, but for what the run may write itself.
+    /// The digest of what was scanned, but for what the run may write itself, as reports have it.
     pub digest: String,
+    /// The same over all that the folder held, modes and links too: what it is compared by.
+    pub snapshot: String,
+    /// Whether these very files were compared with what was installed, and are that.
+    pub is_as_installed: bool,
     /// The folders and files below it that the run may write.
     pub writable: Vec<String>,
 }
@@ -159,9 +163,9 @@ impl ScannedFolder {
         if !git_is_hidden && self.folder.join(".git").symlink_metadata().is_ok_and(|found| found.is_dir()) {
             return Err("a .git was put into it after it was scanned".to_owned());
         }
-        let read = skillsandbox_scanner::SkillFiles::from_whole_dir(&self.folder)
-            .map_err(|error| error.to_string())?;
-        if read.digest_without(&self.writable) == self.digest {
+        let read =
+            skillsandbox_scanner::FolderSnapshot::read(&self.folder).map_err(|error| error.to_string())?;
+        if read.digest_without(&self.writable) == self.snapshot {
             Ok(())
         } else {
             Err("it was changed after it was scanned".to_owned())

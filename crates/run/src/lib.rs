@@ -38,6 +38,8 @@
 //!   (`user_manifests.rs`), the skill's, or safe defaults. What a person adds for one run ([`PersonGrants`], [`Workspace`]) is narrowed by the policy
 //!   with it, and kept from private places (`private_place.rs`).
 //! - An installed skill is compared with what was installed ([`InstallationCheck`]) before it is scanned, and when every layer is in place.
+//! - What the scanner admitted is remembered (`remembered_scan.rs`) by all that the folder holds, the rules, the policy and the build of this
+//!   program. The same is not scanned again; the trace says so.
 //! - A `Job` is in no backend's terms, so that another runtime is another file. What a backend cannot hold is a `Refusal`, never left out.
 //! - The session redacts: values of variables whose names speak of secrets, and of secret parameters, are in no trace and no history. No caller
 //!   has to think of it.
@@ -86,10 +88,12 @@ mod new_files;
 mod path_parameters;
 mod person_grants;
 mod policy_file;
+mod private_memory;
 mod private_place;
 mod private_tmp;
 mod reach;
 mod refusal;
+mod remembered_scan;
 mod report;
 mod resolved_grants;
 mod run_alarm;
@@ -132,6 +136,7 @@ pub use manifest_origin::{InstallationCheck, InstalledSkill, InstalledSkills, Lo
 pub use native::{RecordedRun, record};
 pub use person_grants::PersonGrants;
 pub use policy_file::{PolicyFile, PolicyFileError};
+pub use private_memory::{PrivateMemory, program_identity};
 pub use private_place::private_place;
 pub use reach::real_path;
 pub use refusal::Refusal;

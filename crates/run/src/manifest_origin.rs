@@ -4,6 +4,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use skillsandbox_scanner::FolderSnapshot;
+
 use crate::person_grants::PersonGrants;
 use crate::refusal::Refusal;
 use crate::workspace::Workspace;
@@ -88,6 +90,12 @@ pub trait InstallationCheck: fmt::Debug + Send + Sync {
     /// # Errors
     /// It cannot be read.
     fn differences(&self, writable: &[String]) -> Result<Vec<String>, String>;
+
+    /// Whether a folder that was just read is surely what was installed, but for those files and folders. Whoever answers `false` is asked for
+    /// the [`differences`](Self::differences).
+    fn is_installed(&self, _read: &FolderSnapshot, _writable: &[String]) -> bool {
+        false
+    }
 }
 
 /// Knows which folders are installed skills.

@@ -1,10 +1,13 @@
 //! The scanner's word, before anything runs.
 
-use skillsandbox_scanner::{Finding, FindingStatus, ScanReport, ScanVerdict};
+use skillsandbox_scanner::{
+    Finding, FindingStatus, FolderSnapshot, ReadError, ScanReport, ScanVerdict, SkillFiles,
+};
 use skillsandbox_text::{escape_line, quote_word};
 
 use crate::job::ScannedFolder;
 use crate::refusal::Refusal;
+use crate::remembered_scan::{RememberedScan, ScanMemory, ScanQuestion};
 use crate::skill::LoadedSkill;
 use crate::user_policy::UserPolicy;
 
@@ -31,42 +34,135 @@ impl ScanAdmission {
     /// # Errors
     /// A skill that is refused, or cannot be scanned.
     pub fn admit(self, skill: &LoadedSkill) -> Result<String, Refusal> {
-        Ok(self.admit_folder(skill)?.0)
+        Ok(self.judge(skill)?.note())
     }
 
-    /// The same, and what was scanned.
+    /// The same, and what was scanned. A scan is remembered for the next run.
     pub(crate) fn admit_folder(
         self,
         skill: &LoadedSkill,
     ) -> Result<(String, Option<ScannedFolder>), Refusal> {
-        skill.check_installed()?;
+        let mut admitted = self.judge(skill)?;
+        admitted.remember();
+        Ok((admitted.note(), admitted.scanned))
+    }
+
+    fn judge(self, skill: &LoadedSkill) -> Result<AdmittedSkill, Refusal> {
         match self {
-            Self::Required => scan(skill).map(|(note, scanned)| (note, Some(scanned))),
-            Self::DangerouslySkipped => Ok(("skipped: the skill was not scanned".to_owned(), None)),
+            Self::Required => AdmittedSkill::find(skill),
+            Self::DangerouslySkipped => {
+                skill.check_installed()?;
+                Ok(AdmittedSkill { scanned: None, scan: None, source: VerdictSource::None })
+            }
         }
     }
 }
 
-fn scan(skill: &LoadedSkill) -> Result<(String, ScannedFolder), Refusal> {
-    let policy = skill.policy();
-    let files = UserPolicy::read_folder(skill.folder())?;
-    let report = policy.scan_files(&files)?;
+/// A skill that may run.
+struct AdmittedSkill {
+    scanned: Option<ScannedFolder>,
+    scan: Option<RememberedScan>,
+    source: VerdictSource,
+}
+
+/// Where a verdict comes from.
+enum VerdictSource {
+    /// Nobody was asked.
+    None,
+    /// It was scanned now; by what it is found again, where it can be.
+    Scan(Option<(ScanMemory, ScanQuestion)>),
+    /// It was scanned now, and could not be remembered.
+    Unkept(String),
+    /// The same files were scanned before.
+    Memory,
+}
+
+impl AdmittedSkill {
+    /// Asks the memory, and the scanner where that knows nothing. What is compared with what was installed, asked about, and scanned are the same
+    /// bytes.
+    fn find(skill: &LoadedSkill) -> Result<Self, Refusal> {
+        let unread = |error: ReadError| match skill.check_installed() {
+            Err(changed) => changed,
+            Ok(()) => Refusal::Unscanned(error.to_string()),
+        };
+        let writable = skill.own_writable();
+        let settings = skill.policy().verdict_settings()?;
+        let ask = |read: &FolderSnapshot| {
+            let memory = ScanMemory::open().filter(|_| read.is_whole())?;
+            let tree = read.digest_without(&[]);
+            Some((memory, ScanQuestion::new(skill.folder(), &writable, tree, &settings)?))
+        };
+        let read = FolderSnapshot::read(skill.folder()).map_err(unread)?;
+        if let Some((memory, question)) = ask(&read)
+            && let Some(scan) = memory.find(&question)
+        {
+            let scanned = scanned_folder(skill, &read, writable, scan.unwritable_digest.clone())?;
+            return Ok(Self { scanned: Some(scanned), scan: Some(scan), source: VerdictSource::Memory });
+        }
+        let (read, files) = FolderSnapshot::read_with_files(skill.folder()).map_err(unread)?;
+        let digest = files.digest_without(&writable);
+        let source = VerdictSource::Scan(ask(&read));
+        let scanned = scanned_folder(skill, &read, writable, digest)?;
+        let scan = scan(skill.policy(), &files, &scanned.digest)?;
+        Ok(Self { scanned: Some(scanned), scan: Some(scan), source })
+    }
+
+    /// For the next run. That it cannot be is said in the trace, and stops nothing.
+    fn remember(&mut self) {
+        if let (VerdictSource::Scan(Some((memory, question))), Some(scan)) = (&self.source, &self.scan)
+            && let Err(error) = memory.keep(question, scan.clone())
+        {
+            self.source = VerdictSource::Unkept(error.to_string());
+        }
+    }
+
+    fn note(&self) -> String {
+        let Some(scan) = &self.scan else { return "skipped: the skill was not scanned".to_owned() };
+        let RememberedScan { verdict, scanner_version, digest, suppressed, scanned_at, .. } = scan;
+        let suppressed = match suppressed {
+            0 => String::new(),
+            count => format!(", {count} findings suppressed by the user's policy"),
+        };
+        let source = match &self.source {
+            VerdictSource::None | VerdictSource::Scan(_) => String::new(),
+            VerdictSource::Unkept(why) => format!("; the next run scans it again, since {why}"),
+            VerdictSource::Memory => {
+                format!("; remembered from {scanned_at}: files, rules and policy are the same")
+            }
+        };
+        format!("{verdict} by scanner {scanner_version}, digest {digest}{suppressed}{source}")
+    }
+}
+
+/// What a run is held to. An installed skill is compared with what was installed.
+fn scanned_folder(
+    skill: &LoadedSkill,
+    read: &FolderSnapshot,
+    writable: Vec<String>,
+    digest: String,
+) -> Result<ScannedFolder, Refusal> {
+    let is_as_installed =
+        skill.installed().is_some_and(|installed| installed.check.is_installed(read, &writable));
+    if !is_as_installed {
+        skill.check_installed()?;
+    }
+    let snapshot = read.digest_without(&writable);
+    Ok(ScannedFolder { folder: skill.folder().to_owned(), digest, snapshot, is_as_installed, writable })
+}
+
+fn scan(policy: &UserPolicy, files: &SkillFiles, unwritable_digest: &str) -> Result<RememberedScan, Refusal> {
+    let report = policy.scan_files(files)?;
     if let Some(refusal) = policy.refusal(&report) {
         return Err(refusal);
     }
-    let suppressed = match report.suppressed() {
-        0 => String::new(),
-        count => format!(", {count} findings suppressed by the user's policy"),
-    };
-    let note = format!(
-        "{} by scanner {}, digest {}{suppressed}",
-        report.verdict.as_str(),
-        report.scanner_version,
-        report.digest
-    );
-    let writable = skill.own_writable();
-    let digest = files.digest_without(&writable);
-    Ok((note, ScannedFolder { folder: skill.folder().to_owned(), digest, writable }))
+    Ok(RememberedScan {
+        verdict: report.verdict.as_str().to_owned(),
+        scanner_version: report.scanner_version.to_owned(),
+        suppressed: report.suppressed(),
+        digest: report.digest,
+        unwritable_digest: unwritable_digest.to_owned(),
+        scanned_at: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+    })
 }
 
 impl UserPolicy {

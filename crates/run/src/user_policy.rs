@@ -129,6 +129,13 @@ impl UserPolicy {
         SkillFiles::from_whole_dir(folder).map_err(|error| Refusal::Unscanned(error.to_string()))
     }
 
+    /// All that the verdict on a folder depends on besides what it holds, in one text.
+    pub(crate) fn verdict_settings(&self) -> Result<String, Refusal> {
+        // No installed skills are told to this scanner, and its rules are those of this program, which is part of every question.
+        let settings = self.scanner_builder()?.settings_digest();
+        Ok(format!("{settings} {}", self.refused_from().as_str()))
+    }
+
     pub(crate) fn scan_files(&self, skill: &SkillFiles) -> Result<ScanReport, Refusal> {
         Ok(self.scanner_builder()?.build().scan(skill))
     }

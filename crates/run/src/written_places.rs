@@ -80,7 +80,7 @@ pub(crate) fn remember(job: &Job) -> Result<(), Refusal> {
 }
 
 /// Opens it without waiting and without following a link: something else may lie in its place, such as a pipe that nobody writes to.
-fn open_plain(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+pub(crate) fn open_plain(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     #[cfg(unix)]
     {
         let flags = nix::fcntl::OFlag::O_NOFOLLOW | nix::fcntl::OFlag::O_NONBLOCK;

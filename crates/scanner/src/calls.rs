@@ -7,6 +7,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, MatchKind};
+use serde::{Deserialize, Serialize};
 use skillsandbox_manifest::SkillDoc;
 
 use crate::kind::FileKind;
@@ -22,7 +23,10 @@ const MAX_WORDS: usize = 4;
 const MAX_NAME: usize = 80;
 
 /// What one skill is called, where it lies, and whom it calls.
-#[derive(Clone, Debug, Default)]
+///
+/// What is serialized is for the same build of this crate only: names are hashes of no fixed kind.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct SkillCalls {
     pub(crate) skill: String,
     /// Its folder.
@@ -38,7 +42,7 @@ pub struct SkillCalls {
 }
 
 /// One name that is called, and where.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct FoundCall {
     pub(crate) name: u64,
     /// Whether it is a call in form (`Skill(x)`), not in words.

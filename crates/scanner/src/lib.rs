@@ -74,6 +74,7 @@ mod anchors;
 mod archive;
 mod calls;
 mod checks;
+mod clean_report;
 mod code;
 mod declared;
 #[cfg(test)]
@@ -83,6 +84,7 @@ mod engine;
 mod evidence;
 mod explain;
 mod finding;
+mod folder_walk;
 #[cfg(test)]
 mod frequent;
 mod grade;
@@ -109,6 +111,7 @@ mod scan_context;
 #[cfg(feature = "schema")]
 pub mod schema;
 mod skill;
+mod snapshot;
 #[cfg(feature = "policy")]
 mod suppressions;
 mod text;
@@ -121,6 +124,7 @@ mod weights;
 mod readme {}
 
 pub use crate::calls::SkillCalls;
+pub use crate::clean_report::CleanReport;
 pub use crate::code::capability::Capability;
 #[doc(hidden)]
 pub use crate::code::describe_code;
@@ -145,6 +149,7 @@ pub use crate::rule::{CheckId, FindingStatus, RuleInfo};
 pub use crate::sarif::to_sarif;
 pub use crate::scan::{Scanner, ScannerBuilder};
 pub use crate::skill::{FileView, ReadError, SkillFiles, UnreadFile};
+pub use crate::snapshot::{EntryKind, FolderSnapshot, SnapshotEntry};
 #[cfg(feature = "policy")]
 pub use crate::suppressions::{IdleReason, Suppressions, UnknownRules};
 pub use crate::text::PassageRole;

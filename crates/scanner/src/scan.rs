@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::sync::LazyLock;
 
+use sha2::{Digest as _, Sha256};
 #[cfg(feature = "policy")]
 use skillsandbox_manifest::{Date, ScanPolicy, Suppression};
 
@@ -122,6 +123,42 @@ impl ScannerBuilder {
         Ok(Self { suppressions: Some((Arc::new(suppressions), today)), ..built })
     }
 
+    /// One number, in hexadecimal, for these settings: all that a report depends on besides the skill's files, its source, the installed skills
+    /// (of which only one of the skill's own name counts), and the rules, which are part of the program: [`Scanner::rules`] has their hash.
+    /// No pattern is compiled for it.
+    ///
+    /// ```
+    /// use skillsandbox_scanner::Scanner;
+    ///
+    /// let plain = Scanner::builder().settings_digest();
+    /// assert_eq!(Scanner::builder().settings_digest(), plain);
+    /// assert_ne!(Scanner::builder().blocked_domains(["collector.test"]).settings_digest(), plain);
+    /// ```
+    #[must_use]
+    pub fn settings_digest(&self) -> String {
+        let Self {
+            system_names,
+            trusted_sources,
+            blocklist,
+            // Whoever asks for others among them than those of the skill's own name (`checks/supply_chain.rs`) changes what is said above.
+            installed: _,
+            lists_capabilities,
+            #[cfg(feature = "policy")]
+            suppressions,
+        } = self;
+        let mut fields = SettingsDigest::new();
+        fields.list([VERSION]);
+        fields.list(system_names);
+        fields.list(trusted_sources);
+        fields.list(blocklist);
+        fields.list([if *lists_capabilities { "capabilities" } else { "" }]);
+        #[cfg(feature = "policy")]
+        if let Some((suppressions, today)) = suppressions {
+            fields.list(suppressions.describe(*today));
+        }
+        fields.finish()
+    }
+
     /// Compiles the checks.
     #[must_use]
     pub fn build(self) -> Scanner {
@@ -136,6 +173,28 @@ impl ScannerBuilder {
             #[cfg(feature = "policy")]
             suppressions: self.suppressions,
         }
+    }
+}
+
+/// A hash over lists of texts, in which no list can pass for another.
+struct SettingsDigest(Sha256);
+
+impl SettingsDigest {
+    fn new() -> Self {
+        Self(Sha256::new())
+    }
+
+    fn list<T: AsRef<str>>(&mut self, texts: impl IntoIterator<Item = T>) {
+        let texts: Vec<T> = texts.into_iter().collect();
+        self.0.update((texts.len() as u64).to_le_bytes());
+        for text in texts {
+            self.0.update((text.as_ref().len() as u64).to_le_bytes());
+            self.0.update(text.as_ref());
+        }
+    }
+
+    fn finish(self) -> String {
+        hex(&self.0.finalize())
     }
 }
 

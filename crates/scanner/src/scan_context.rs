@@ -76,6 +76,21 @@ pub(crate) struct ContextResult {
     pub(crate) capabilities: Vec<SeenCapability>,
 }
 
+impl SkillFiles {
+    /// Its name as reports have it: its front matter's, else its folder's.
+    #[must_use]
+    pub fn said_name(&self) -> String {
+        let file = self.find_document().and_then(|at| self.files.get(at));
+        let text = file.map(|file| text::as_text(&file.bytes)).unwrap_or_default();
+        choose_name(self, &SkillDoc::parse(&text))
+    }
+}
+
+fn choose_name(skill: &SkillFiles, doc: &SkillDoc) -> String {
+    let front = doc.front_matter.as_ref();
+    front.and_then(|front| front.name.as_ref()).map_or_else(|| skill.name.clone(), |name| name.value.clone())
+}
+
 /// Runs all checks over all files.
 pub(crate) fn scan_skill(scanner: &Scanner, skill: &SkillFiles) -> ContextResult {
     let document = skill.find_document();
@@ -127,9 +142,7 @@ fn find_nothing(skill: &SkillFiles) -> Option<String> {
 impl<'s> ScanContext<'s> {
     fn new(scanner: &'s Scanner, skill: &'s SkillFiles, doc: &SkillDoc, text: &str) -> Self {
         let front = doc.front_matter.as_ref();
-        let name = front
-            .and_then(|front| front.name.as_ref())
-            .map_or_else(|| skill.name.clone(), |name| name.value.clone());
+        let name = choose_name(skill, doc);
         let description = front.and_then(|front| front.description.as_ref());
         let description = description.map(|text| text.value.as_str()).unwrap_or_default();
         let title = doc.body(text).lines().find(|line| line.starts_with('#')).unwrap_or_default();

@@ -2,15 +2,17 @@
 
 use std::fmt;
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
 use crate::archive::{ArchiveOddity, ArchiveUnpacker, UnpackedFiles};
 use crate::digest::{Sha256Hash, compute_digest, sha256};
+use crate::folder_walk::{FolderWalk, WalkRules};
 use crate::kind::{self, FileKind, is_example_file};
 use crate::readings;
+use crate::snapshot::{FolderSnapshot, is_below};
 
 /// Largest file that is read whole.
 pub(crate) const MAX_FILE: usize = 8 << 20;
@@ -20,8 +22,6 @@ pub(crate) const MAX_TOTAL: usize = 64 << 20;
 pub(crate) const MAX_FILES: usize = 4000;
 /// Why a link was not followed. Where it leads was scanned as a text; what lies there is no part of the skill, and only a grant reaches it.
 pub(crate) const OUTSIDE_LINK: &str = "a symbolic link that leads out of the skill's folder, or nowhere";
-/// Deepest folder.
-const MAX_DEPTH: usize = 32;
 
 /// A skill to be scanned: a name, and the bytes of its files.
 #[derive(Clone, Debug)]
@@ -118,7 +118,7 @@ impl SkillFiles {
 
     /// A skill from its folder, with everything below it. Links are not followed; they and the folder's own `.git` are listed as unread.
     pub fn from_dir(dir: impl AsRef<Path>) -> Result<Self, ReadError> {
-        Self::read_dir(dir.as_ref(), WalkRules { leave_out: &|_| false, as_run: false })
+        Ok(Self::read_dir(dir.as_ref(), WalkRules::WHOLE)?.0)
     }
 
     /// The same without the folders below it that a scan judges by themselves, and reports on: other skills of a tree.
@@ -126,16 +126,17 @@ impl SkillFiles {
         dir: impl AsRef<Path>,
         judged_apart: impl Fn(&Path) -> bool,
     ) -> Result<Self, ReadError> {
-        Self::read_dir(dir.as_ref(), WalkRules { leave_out: &judged_apart, as_run: false })
+        Ok(Self::read_dir(dir.as_ref(), WalkRules { leave_out: &judged_apart, ..WalkRules::WHOLE })?.0)
     }
 
     /// The same as a run of it would find it, which may execute any of it: without the folder's own `.git`, which is not there then, and with
     /// links that lead to another place in it, since what they lead to is read there.
     pub fn from_whole_dir(dir: impl AsRef<Path>) -> Result<Self, ReadError> {
-        Self::read_dir(dir.as_ref(), WalkRules { leave_out: &|_| false, as_run: true })
+        Ok(Self::read_dir(dir.as_ref(), WalkRules { as_run: true, ..WalkRules::WHOLE })?.0)
     }
 
-    fn read_dir(dir: &Path, rules: WalkRules<'_>) -> Result<Self, ReadError> {
+    /// Its files, and what was written down of every entry, as the rules ask for it.
+    pub(crate) fn read_dir(dir: &Path, rules: WalkRules<'_>) -> Result<(Self, FolderSnapshot), ReadError> {
         // Its own name is that of its real path, unless it is a link or ends in `..`; finding that asks for each folder above it.
         let is_link =
             fs::symlink_metadata(dir.components().as_path()).map_or(true, |found| found.is_symlink());
@@ -144,13 +145,14 @@ impl SkillFiles {
         let real_name = || Some(real.as_ref()?.file_name()?.to_string_lossy().into_owned());
         let name = own_name.or_else(real_name).unwrap_or_else(|| dir.to_string_lossy().into_owned());
         let mut walk = FolderWalk::new(rules, real);
-        walk.dir(dir, "", 0).map_err(|error| ReadError { path: dir.to_owned(), error })?;
-        Ok(walk.finish(name))
+        walk.read_all(dir).map_err(|error| ReadError { path: dir.to_owned(), error })?;
+        let snapshot = FolderSnapshot::of(&mut walk);
+        Ok((walk.finish(name), snapshot))
     }
 
     /// What agents obey in a tree, and what that names: these files, by their paths below the folder. What cannot be read is listed.
     pub(crate) fn from_agent_files(root: &Path, name: String, files: &[String]) -> Self {
-        let mut walk = FolderWalk::new(WalkRules { leave_out: &|_| false, as_run: false }, None);
+        let mut walk = FolderWalk::new(WalkRules::WHOLE, None);
         for path in files {
             walk.file(&root.join(path), path.clone());
         }
@@ -188,7 +190,7 @@ impl SkillFiles {
         Ok(Self::of(stem, unpacker.finish()))
     }
 
-    fn of(name: String, contents: UnpackedFiles) -> Self {
+    pub(crate) fn of(name: String, contents: UnpackedFiles) -> Self {
         let UnpackedFiles { files, unread, oddities } = contents;
         let (is_bundle, judged_apart) = (false, Vec::new());
         Self { name, source: String::new(), files, unread, oddities, is_bundle, judged_apart }
@@ -223,12 +225,7 @@ impl SkillFiles {
     /// `digest` of a report.
     #[must_use]
     pub fn digest_without(&self, folders: &[String]) -> String {
-        let in_one = |path: &str| {
-            folders.iter().any(|folder| {
-                let rest = path.strip_prefix(folder.as_str());
-                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-            })
-        };
+        let in_one = |path: &str| folders.iter().any(|folder| is_below(path, folder));
         let mut rest = Self::of(self.name.clone(), UnpackedFiles::default());
         rest.files = self.files.iter().filter(|file| !in_one(file.disk_path())).cloned().collect();
         compute_digest(&rest)
@@ -291,177 +288,6 @@ impl SkillFiles {
             self.files.iter().position(|file| file.kind == FileKind::Markdown && !file.path.contains('/'))
         })
     }
-}
-
-/// What of a folder is read.
-#[derive(Clone, Copy)]
-struct WalkRules<'w> {
-    /// Folders that are judged by themselves.
-    leave_out: &'w dyn Fn(&Path) -> bool,
-    /// As a run finds it.
-    as_run: bool,
-}
-
-/// A folder that is being read.
-struct FolderWalk<'w> {
-    rules: WalkRules<'w>,
-    /// The skill's folder, without links in it.
-    real: Option<PathBuf>,
-    unpacker: ArchiveUnpacker,
-    unread: Vec<UnreadFile>,
-    files: usize,
-    total: usize,
-    apart: Vec<String>,
-}
-
-impl<'w> FolderWalk<'w> {
-    fn new(rules: WalkRules<'w>, real: Option<PathBuf>) -> Self {
-        let unpacker = ArchiveUnpacker::new();
-        Self { rules, real, unpacker, unread: Vec::new(), files: 0, total: 0, apart: Vec::new() }
-    }
-
-    /// What was read, in the order of paths.
-    fn finish(self, name: String) -> SkillFiles {
-        let mut skill = SkillFiles::of(name, self.unpacker.finish());
-        skill.unread.extend(self.unread);
-        skill.judged_apart = self.apart;
-        skill.files.sort_by(|a, b| a.path.cmp(&b.path));
-        skill
-    }
-
-    /// Everything in a folder. What is wrong with an entry is noted, and the rest is read.
-    fn dir(&mut self, dir: &Path, prefix: &str, depth: usize) -> io::Result<()> {
-        let mut entries = Vec::new();
-        for entry in fs::read_dir(dir)? {
-            match entry {
-                Ok(entry) => entries.push(entry),
-                Err(error) => self.skip(format!("{prefix}*"), &error.to_string()),
-            }
-        }
-        entries.sort_by_key(fs::DirEntry::file_name);
-        for entry in entries {
-            let path = format!("{prefix}{}", entry.file_name().to_string_lossy());
-            match entry.file_type() {
-                Ok(kind) if kind.is_symlink() => self.link(&entry, path),
-                Ok(kind) if kind.is_dir() => self.folder(&entry, path, depth),
-                Ok(kind) if kind.is_file() => self.file(&entry.path(), path),
-                Ok(_) => self.skip(path, "not a regular file"),
-                Err(error) => self.skip(path, &error.to_string()),
-            }
-        }
-        Ok(())
-    }
-
-    fn folder(&mut self, entry: &fs::DirEntry, path: String, depth: usize) {
-        let is_own_git = depth == 0 && entry.file_name() == ".git";
-        if is_own_git && !self.rules.as_run {
-            self.skip(path, "a git folder, which is not scanned; `run` does not show it to the skill");
-        } else if is_own_git {
-        } else if (self.rules.leave_out)(&entry.path()) {
-            self.apart.push(path);
-        } else if depth >= MAX_DEPTH {
-            self.skip(path, "too deep");
-        } else if let Err(error) = self.dir(&entry.path(), &format!("{path}/"), depth + 1) {
-            self.skip(path, &format!("a folder that cannot be read: {error}"));
-        }
-    }
-
-    /// A link is no more than its target's name. What that leads to is read where it lies, or it is not part of the skill.
-    fn link(&mut self, entry: &fs::DirEntry, path: String) {
-        let inside = |target: &PathBuf| {
-            let real = self.real.as_ref();
-            real.is_some_and(|real| target.starts_with(real) && !target.starts_with(real.join(".git")))
-        };
-        if !self.rules.as_run {
-            return self.skip(path, "a symbolic link");
-        }
-        let target = fs::read_link(entry.path()).unwrap_or_default();
-        self.unpacker.link(&path, target.as_os_str().as_encoded_bytes());
-        if !fs::canonicalize(entry.path()).is_ok_and(|target| inside(&target)) {
-            self.skip(path, OUTSIDE_LINK);
-        }
-    }
-
-    fn file(&mut self, disk: &Path, path: String) {
-        if self.files >= MAX_FILES {
-            return self.skip(path, "too many files");
-        }
-        // One more than is taken, so that a file which grows meanwhile is not taken for a whole one.
-        let limit = MAX_FILE as u64 + 1;
-        let listed = match fs::symlink_metadata(disk) {
-            Ok(listed) if listed.is_symlink() => return self.skip(path, "a symbolic link"),
-            Ok(listed) => listed,
-            Err(error) => return self.skip(path, &error.to_string()),
-        };
-        let size = usize::try_from(listed.len()).unwrap_or(usize::MAX);
-        if size > MAX_FILE || self.total + size > MAX_TOTAL {
-            return self.skip(path, "too large");
-        }
-        // Room for all of it, and for the read that finds its end.
-        let mut bytes = Vec::with_capacity(size + 1);
-        match open_plain(disk, &listed).and_then(|file| file.take(limit).read_to_end(&mut bytes)) {
-            Ok(read) if read > MAX_FILE || self.total + read > MAX_TOTAL => self.skip(path, "too large"),
-            Ok(read) => {
-                self.total += read;
-                self.files += 1;
-                self.unpacker.file(path, bytes);
-            }
-            Err(error) => self.skip(path, &error.to_string()),
-        }
-    }
-
-    fn skip(&mut self, path: String, reason: &str) {
-        self.unread.push(UnreadFile { path, reason: reason.to_owned() });
-    }
-}
-
-/// `O_NONBLOCK`, which is no other crate's worth. Where it is another number, what is opened is waited for.
-#[cfg(unix)]
-const NONBLOCK: i32 = if cfg!(any(target_os = "linux", target_os = "android")) {
-    if cfg!(any(target_arch = "mips", target_arch = "mips64")) {
-        0o200
-    } else if cfg!(any(target_arch = "sparc", target_arch = "sparc64")) {
-        0x4000
-    } else {
-        0o4000
-    }
-} else if cfg!(any(
-    target_os = "macos",
-    target_os = "ios",
-    target_os = "freebsd",
-    target_os = "netbsd",
-    target_os = "openbsd"
-)) {
-    0x4
-} else {
-    0
-};
-
-/// Opens what a listing called a plain file, and never waits for it: it may have become a link, or a pipe that nobody writes to, since. Only the
-/// very file that was listed is read.
-fn open_plain(path: &Path, listed: &fs::Metadata) -> io::Result<File> {
-    let mut options = fs::OpenOptions::new();
-    options.read(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, NONBLOCK);
-    let file = options.open(path)?;
-    let opened = file.metadata()?;
-    if opened.is_file() && is_same_file(&opened, listed) {
-        Ok(file)
-    } else {
-        Err(io::Error::other("not the plain file any more that was listed"))
-    }
-}
-
-#[cfg(unix)]
-fn is_same_file(opened: &fs::Metadata, listed: &fs::Metadata) -> bool {
-    use std::os::unix::fs::MetadataExt as _;
-    (opened.dev(), opened.ino()) == (listed.dev(), listed.ino())
-}
-
-#[cfg(not(unix))]
-fn is_same_file(_: &fs::Metadata, listed: &fs::Metadata) -> bool {
-    listed.is_file()
 }
 
 impl SkillFile {

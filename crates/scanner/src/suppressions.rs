@@ -144,6 +144,17 @@ impl Suppressions {
         marked
     }
 
+    /// All that they say, and which of them hold on a day: what a report depends on.
+    pub(crate) fn describe(&self, today: Date) -> Vec<String> {
+        let describe = |entry: &SuppressionEntry| {
+            let holds = today <= entry.suppression.expires;
+            // All texts: it cannot fail. Were it to, nothing that was remembered would be found again.
+            let said = serde_json::to_string(&entry.suppression);
+            format!("{holds} {}", said.unwrap_or_else(|error| format!("{error} {today}")))
+        };
+        self.entries.iter().map(describe).collect()
+    }
+
     /// Those that did nothing so far, each with why.
     pub fn idle(&self, today: Date) -> impl Iterator<Item = (&Suppression, IdleReason)> {
         self.entries.iter().filter(|entry| !entry.was_used.load(Ordering::Relaxed)).map(move |entry| {

@@ -1,6 +1,6 @@
 //! Are the installed skills still what was installed, and what would the scanner say of them today?
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt as _;
@@ -10,6 +10,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 use skillsandbox_scanner::{ScanReport, ScanVerdict, Scanner, SkillCalls, SkillLinks};
 
+use crate::audit_memory::{AuditMemory, RememberedSkill};
 use crate::error::Error;
 use crate::folder::{self, FolderContents};
 use crate::lockfile::{LockEntry, PackagesLock};
@@ -64,6 +65,8 @@ pub struct AuditedSkill {
     pub report: Option<ScanReport>,
     /// The report's page.
     pub page: Option<PathBuf>,
+    /// Whether the report is that of an earlier audit: the files, which were read and compared now, are the same, and so are rules and policy.
+    pub remembered: bool,
 }
 
 impl AuditedSkill {
@@ -81,6 +84,7 @@ impl AuditedSkill {
             refused: false,
             report: None,
             page: None,
+            remembered: false,
         }
     }
 
@@ -108,6 +112,23 @@ impl AuditedSkill {
     }
 }
 
+/// A skill that was looked at by itself.
+struct LookedSkill {
+    skill: AuditedSkill,
+    calls: SkillCalls,
+    /// The hash of all its files, and of each.
+    tree: String,
+    files: Vec<(String, [u8; 32])>,
+    /// The page of its report, where that is remembered.
+    page: Option<String>,
+}
+
+impl LookedSkill {
+    fn unread(skill: AuditedSkill) -> Self {
+        Self { skill, calls: SkillCalls::default(), tree: String::new(), files: Vec::new(), page: None }
+    }
+}
+
 /// Something to look at: an entry of the lock, or a folder that has none.
 enum Subject<'e> {
     Listed(&'e LockEntry),
@@ -129,28 +150,61 @@ impl Store {
         let lock = self.list()?;
         let subjects = self.subjects(scope, &lock)?;
         total(subjects.len());
-        let scanner = judge::scanner(&self.layout, &lock, &self.policy)?;
+        let builder = judge::scanner_builder(&self.layout, &self.policy)?;
+        let memory = self.memory.as_ref().and_then(|kept| AuditMemory::load(kept, &self.layout, &builder));
+        let installed = lock.entries().map(|entry| (entry.name.clone(), entry.source.clone()));
+        let scanner = builder.installed(installed).build();
         let one = |subject: &Subject<'_>| {
-            let looked = self.look(subject, &scanner);
+            let looked = self.look(subject, &scanner, &lock, memory.as_ref());
             tick();
             looked
         };
-        let mut looked: Vec<(AuditedSkill, SkillCalls)> = subjects.par_iter().map(one).collect();
+        let mut looked: Vec<LookedSkill> = subjects.par_iter().map(one).collect();
         // Who calls whom is known when all are read.
-        let calls: Vec<SkillCalls> = looked.iter_mut().map(|(_, calls)| std::mem::take(calls)).collect();
+        let calls: Vec<SkillCalls> =
+            looked.iter_mut().map(|looked| std::mem::take(&mut looked.calls)).collect();
         let links = SkillLinks::new(&calls);
         let mut skills = Vec::with_capacity(looked.len());
-        for (number, (mut skill, _)) in looked.into_iter().enumerate() {
+        // An audit of one skill says nothing of the others.
+        let mut known = match (&memory, scope) {
+            (Some(memory), AuditScope::One(_)) => memory.skills(),
+            (Some(_), AuditScope::Everything) | (None, _) => BTreeMap::new(),
+        };
+        let (mut is_new, mut is_written) = (false, false);
+        for (number, (looked, calls)) in looked.into_iter().zip(calls).enumerate() {
+            let LookedSkill { mut skill, tree, files, page, .. } = looked;
             if let Some(mut report) = skill.report.take() {
                 scanner.add_links(&links, number, &mut report);
-                let report = judge::stamped(report);
-                skill.page = Some(self.layout.root().join(reports::write(&self.layout, &report)?));
+                let page = match page.filter(|_| report.findings.is_empty()) {
+                    Some(page) => page,
+                    None => {
+                        skill.remembered = false;
+                        is_written = true;
+                        report = judge::stamped(report);
+                        reports::write(&self.layout, &report)?
+                    }
+                };
+                skill.page = Some(self.layout.root().join(&page));
                 skill.refused = self.policy.refuses_report(&report);
+                let path = skill.path.to_str().filter(|_| memory.is_some());
+                if let Some(path) = path {
+                    is_new |= !skill.remembered;
+                    match RememberedSkill::new(&lock, tree, &files, &report, calls, page) {
+                        Some(clean) => known.insert(path.to_owned(), clean),
+                        None => known.remove(path),
+                    };
+                }
                 skill.report = Some(report);
             }
             skills.push(skill);
         }
-        reports::prune(&self.layout, &lock, reports::KEEP_REPORTS)?;
+        if let (Some(memory), Some(kept)) = (memory, &self.memory) {
+            memory.keep(kept, &self.layout, known, is_new);
+        }
+        if is_written {
+            let named = reports::named_pages(&lock);
+            reports::prune(&self.layout, None, &|page| named.contains(page), reports::KEEP_REPORTS)?;
+        }
         let problems =
             if *scope == AuditScope::Everything { self.problems(&lock, &skills)? } else { Vec::new() };
         let clean = problems.is_empty() && skills.iter().all(AuditedSkill::is_clean);
@@ -209,7 +263,13 @@ impl Store {
         Ok(problems)
     }
 
-    fn look(&self, subject: &Subject<'_>, scanner: &Scanner) -> (AuditedSkill, SkillCalls) {
+    fn look(
+        &self,
+        subject: &Subject<'_>,
+        scanner: &Scanner,
+        lock: &PackagesLock,
+        memory: Option<&AuditMemory>,
+    ) -> LookedSkill {
         let (name, path, source, found) = match subject {
             Subject::Listed(entry) => {
                 (entry.name.clone(), entry.path(&self.layout), entry.source.clone(), self.on_disk(entry))
@@ -229,28 +289,46 @@ impl Store {
             Ok(found) => found,
             Err(error) => {
                 skill.problems.push(format!("it cannot be read: {error}"));
-                return (skill, SkillCalls::default());
+                return LookedSkill::unread(skill);
             }
         };
         skill.add_oddities(&found);
+        let files = found.tree.hash_files();
+        let hashes = tree::in_hex(&files);
         match subject {
-            Subject::Listed(entry) => compare(&mut skill, entry, &found),
+            Subject::Listed(entry) => compare(&mut skill, entry, &found, &hashes),
             // A tree of a system has skills of its own. Nobody but us writes to a store of ours.
             Subject::Unlisted(..) if !self.layout.is_system() => {
                 skill.problems.push("packages.lock knows nothing of it".to_owned());
             }
             Subject::Unlisted(..) => {}
         }
+        let tree = tree::whole(&hashes);
+        let find = |memory: &AuditMemory| {
+            let known = memory.find(lock, skill.path.to_str()?, &skill.source, &tree)?.clone();
+            // Its page is part of what an audit leaves.
+            let page = self.layout.root().join(&known.page);
+            page.symlink_metadata().is_ok_and(|found| found.is_file()).then_some(known)
+        };
+        if let Some(RememberedSkill { report, calls, page, .. }) = memory.and_then(find) {
+            skill.report = Some(report.to_report(&files));
+            skill.remembered = true;
+            return LookedSkill { skill, calls, tree, files, page: Some(page) };
+        }
         let read = found.tree.skill(&skill.name, &skill.source);
         let calls = SkillCalls::find(&read, &skill.path.to_string_lossy());
         skill.report = Some(scanner.scan(&read));
-        (skill, calls)
+        LookedSkill { skill, calls, tree, files, page: None }
     }
 }
 
 /// What is different from the lock.
-pub(crate) fn compare(skill: &mut AuditedSkill, entry: &LockEntry, found: &FolderContents) {
-    let now = found.tree.hashes();
+pub(crate) fn compare(
+    skill: &mut AuditedSkill,
+    entry: &LockEntry,
+    found: &FolderContents,
+    now: &BTreeMap<String, String>,
+) {
     if entry.files.is_empty() && !entry.hash.starts_with("sha256:") {
         let kind = entry.hash.split(':').next().unwrap_or_default();
         skill.problems.push(format!(

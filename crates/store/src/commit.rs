@@ -20,7 +20,7 @@ use skillsandbox_path_policy::{OpenOptions as Opening, PathPolicy};
 
 use crate::error::{Error, IoErrorAt as _};
 use crate::layout::StoreLayout;
-use crate::lockfile::PackagesLock;
+use crate::lock_text::LockText;
 use crate::state_file;
 use crate::tree::SkillTree;
 
@@ -101,7 +101,7 @@ impl<'l> StoreGuard<'l> {
         &self,
         target: &str,
         change: &StoreChange<'_>,
-        lock: &PackagesLock,
+        lock: &LockText,
     ) -> Result<(), Error> {
         let work = self.layout.work();
         let name = uuid::Uuid::new_v4().to_string();
@@ -145,7 +145,7 @@ impl<'l> StoreGuard<'l> {
         staged: &Path,
         target: &str,
         change: &StoreChange<'_>,
-        lock: &PackagesLock,
+        lock: &LockText,
     ) -> Result<Journal, Error> {
         fs::create_dir_all(staged).at(staged)?;
         let new = staged.join("new");
@@ -158,9 +158,7 @@ impl<'l> StoreGuard<'l> {
             StoreChange::Gone => None,
             _ => Some(fs::symlink_metadata(&new).at(&new)?.ino()),
         };
-        let path = self.layout.lock_file();
-        let text = lock.to_yaml().map_err(|why| Error::State { path, why })?;
-        write(&staged.join("packages.lock"), text.as_bytes())?;
+        write(&staged.join("packages.lock"), lock.to_yaml().as_bytes())?;
         let target_path = self.layout.root().join(target);
         if let Some(parent) = target_path.parent() {
             fs::create_dir_all(parent).at(parent)?;

@@ -1,17 +1,22 @@
 //! An installed skill on its way into a run: by its name, and only as it was installed.
 
+use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use data_encoding::HEXLOWER;
 use skillsandbox_run::{InstallationCheck, InstalledSkill, InstalledSkills};
+use skillsandbox_scanner::{EntryKind, FolderSnapshot, SnapshotEntry};
 
 use crate::audit::{AuditedSkill, compare};
 use crate::error::Error;
 use crate::folder;
 use crate::layout::StoreLayout;
+use crate::lock_text::LockText;
 use crate::lockfile::{LockEntry, PackagesLock};
 use crate::store::Store;
+use crate::tree;
 
 /// Most names that are offered for one that is not installed.
 const MAX_NEAR: usize = 3;
@@ -22,8 +27,8 @@ impl Store {
     /// # Errors
     /// A lock that cannot be read; a skill that is not installed, or is one document without a folder.
     pub fn installed(&self, name: &str) -> Result<(PathBuf, InstalledSkill), Error> {
-        let lock = self.list()?;
-        let entry = lock.get(name).ok_or_else(|| Error::NotInstalled { name: name.to_owned() })?;
+        let entry = LockText::read(&self.layout)?.get(name)?;
+        let entry = entry.ok_or_else(|| Error::NotInstalled { name: name.to_owned() })?;
         if entry.is_document(self.layout()) {
             let why = "it is one document for agents to read, and has nothing that could be run".to_owned();
             return Err(Error::NotASkill { what: name.to_owned(), why });
@@ -37,7 +42,7 @@ impl Store {
 pub struct StoreSkills {
     layout: StoreLayout,
     /// The lock as it was last read, and by what it is known to be the same still.
-    read: Mutex<Option<(LockIdentity, Arc<PackagesLock>)>>,
+    read: Mutex<Option<(LockIdentity, Arc<LockText>)>>,
 }
 
 /// A lock file that was not replaced or written since: device, inode number, length, and when it was changed.
@@ -51,7 +56,7 @@ impl StoreSkills {
     }
 
     /// The lock: a list of skills asks for each of them, and reading it takes a while.
-    fn lock(&self) -> Result<Arc<PackagesLock>, Error> {
+    fn lock(&self) -> Result<Arc<LockText>, Error> {
         let identity = std::fs::symlink_metadata(self.layout.lock_file())
             .ok()
             .map(|found| (found.dev(), found.ino(), found.len(), found.ctime(), found.ctime_nsec()));
@@ -61,7 +66,7 @@ impl StoreSkills {
         {
             return Ok(Arc::clone(lock));
         }
-        let lock = Arc::new(PackagesLock::read(&self.layout)?);
+        let lock = Arc::new(LockText::read(&self.layout)?);
         *read = identity.map(|identity| (identity, Arc::clone(&lock)));
         Ok(lock)
     }
@@ -73,7 +78,8 @@ impl InstalledSkills for StoreSkills {
         let place = skills.canonicalize().unwrap_or(skills);
         let Ok(below) = folder.strip_prefix(&place) else { return Ok(None) };
         let lock = self.lock().map_err(|error| error.to_string())?;
-        let entry = below.to_str().and_then(|name| lock.get(name));
+        let entry = below.to_str().map(|name| lock.get(name)).transpose();
+        let entry = entry.map_err(|error| error.to_string())?.flatten();
         let unknown = || format!("{}: packages.lock knows nothing of it", folder.display());
         let entry = entry.filter(|entry| !entry.is_document(&self.layout)).ok_or_else(unknown)?;
         Ok(Some(entry.to_installed(&self.layout)))
@@ -123,17 +129,12 @@ struct InstalledFiles {
 impl InstallationCheck for InstalledFiles {
     fn differences(&self, writable: &[String]) -> Result<Vec<String>, String> {
         let mut found = folder::read(&self.path).map_err(|error| error.to_string())?;
-        let is_own = |path: &str| {
-            writable.iter().any(|folder| {
-                let rest = path.strip_prefix(folder.as_str());
-                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-            })
-        };
+        let is_own = |path: &str| is_in(path, writable);
         found.odd.retain(|odd| !is_own(&odd.path));
         found.modes.retain(|odd| !is_own(&odd.path));
         let mut skill = AuditedSkill::unread(self.entry.name.clone(), self.path.clone());
         skill.add_oddities(&found);
-        compare(&mut skill, &self.entry, &found);
+        compare(&mut skill, &self.entry, &found, &found.tree.hashes());
         let AuditedSkill { changed, missing, added, problems, .. } = skill;
         // Each begins with the path that it is about; no file of a skill has a colon in its name.
         let is_others = |problem: &String| problem.split_once(": ").is_none_or(|(path, _)| !is_own(path));
@@ -144,4 +145,40 @@ impl InstallationCheck for InstalledFiles {
         }
         Ok(differences)
     }
+
+    fn is_installed(&self, read: &FolderSnapshot, writable: &[String]) -> bool {
+        let LockEntry { files, hash, executable, .. } = &self.entry;
+        let is_folder = std::fs::symlink_metadata(&self.path).is_ok_and(|found| found.is_dir());
+        // What it does not know for sure is looked at more closely, and told in words.
+        if !is_folder || read.has_git() || !read.is_whole() || tree::whole(files) != *hash {
+            return false;
+        }
+        let is_listed = |entry: &SnapshotEntry| match entry.kind {
+            EntryKind::Folder => {
+                let below = if entry.path.is_empty() { String::new() } else { format!("{}/", entry.path) };
+                let next = files.range(below.clone()..).next();
+                entry.mode & 0o002 == 0 && next.is_some_and(|(path, _)| path.starts_with(&below))
+            }
+            EntryKind::File(bytes) => {
+                let is_same = files.get(&entry.path).is_some_and(|hash| *hash == HEXLOWER.encode(&bytes));
+                let may_execute = entry.mode & 0o111 != 0;
+                is_same && entry.mode & 0o6002 == 0 && may_execute == executable.contains(&entry.path)
+            }
+            EntryKind::Link { .. } => false,
+        };
+        let mut others = read.entries().iter().filter(|entry| !is_in(&entry.path, writable));
+        if !others.all(is_listed) {
+            return false;
+        }
+        let read_files: BTreeSet<&str> = read.entries().iter().map(|entry| entry.path.as_str()).collect();
+        files.keys().all(|path| is_in(path, writable) || read_files.contains(path.as_str()))
+    }
+}
+
+/// Whether a path is one of these, or lies below one.
+fn is_in(path: &str, places: &[String]) -> bool {
+    places.iter().any(|place| {
+        let rest = path.strip_prefix(place.as_str());
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    })
 }

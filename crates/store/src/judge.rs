@@ -1,10 +1,11 @@
 //! The scanner, with what this store and its user have to say to it.
 
+use std::collections::BTreeSet;
 use std::io::Read as _;
 use std::path::Path;
 
 use skillsandbox_run::UserPolicy;
-use skillsandbox_scanner::{ScanReport, ScanStamp, Scanner, system_names};
+use skillsandbox_scanner::{ScanReport, ScanStamp, ScannerBuilder, system_names};
 
 use crate::error::{Error, IoErrorAt as _};
 use crate::layout::StoreLayout;
@@ -14,16 +15,9 @@ use crate::state_file;
 /// Largest blocklist that is read: half a million domains.
 const MAX_BLOCKLIST: u64 = 32 << 20;
 
-/// A scanner for a store: its blocklist, its system skills, what is installed, and the user's policy.
-pub(crate) fn scanner(
-    layout: &StoreLayout,
-    lock: &PackagesLock,
-    policy: &UserPolicy,
-) -> Result<Scanner, Error> {
-    let mut builder = policy
-        .scanner_builder()
-        .map_err(|refusal| Error::Policy(Box::new(refusal)))?
-        .installed(lock.entries().map(|entry| (entry.name.clone(), entry.source.clone())));
+/// A scanner for a store: its blocklist, its system skills, and the user's policy. What is installed is the caller's to add.
+pub(crate) fn scanner_builder(layout: &StoreLayout, policy: &UserPolicy) -> Result<ScannerBuilder, Error> {
+    let mut builder = policy.scanner_builder().map_err(|refusal| Error::Policy(Box::new(refusal)))?;
     let path = layout.blocklist();
     // One that cannot be read is an error: without it, what it forbids would be let in.
     if let Some(file) = state_file::open_linked(&path).at(&path)? {
@@ -36,11 +30,12 @@ pub(crate) fn scanner(
     }
     if layout.is_system() {
         // What was installed here is no system skill, though it lies among them.
-        let installed: Vec<_> = lock.entries().map(|entry| entry.path(layout)).collect();
-        let pass_over = |path: &Path| installed.iter().any(|installed| installed == path);
+        let lock = PackagesLock::read(layout)?;
+        let installed: BTreeSet<_> = lock.entries().map(|entry| entry.path(layout)).collect();
+        let pass_over = |path: &Path| installed.contains(path);
         builder = builder.system_names(system_names(layout.root(), &pass_over));
     }
-    Ok(builder.build())
+    Ok(builder)
 }
 
 /// Gives a report its name and time.

@@ -74,6 +74,8 @@
 #[cfg(target_os = "linux")]
 mod audit;
 #[cfg(target_os = "linux")]
+mod audit_memory;
+#[cfg(target_os = "linux")]
 mod commit;
 #[cfg(target_os = "linux")]
 mod error;
@@ -90,6 +92,8 @@ mod installed;
 mod judge;
 #[cfg(target_os = "linux")]
 mod layout;
+#[cfg(target_os = "linux")]
+mod lock_text;
 #[cfg(target_os = "linux")]
 mod lockfile;
 #[cfg(target_os = "linux")]
@@ -112,7 +116,7 @@ mod tree;
 mod unpack;
 
 #[cfg(target_os = "linux")]
-pub use skillsandbox_run::{ConfinedGit, GitCall, UserPolicy};
+pub use skillsandbox_run::{ConfinedGit, GitCall, PrivateMemory, UserPolicy};
 
 /// The code of the README, run as a test.
 #[cfg(doctest)]

@@ -1,18 +1,19 @@
 //! `packages.lock`: what is installed, from where, with which bytes, and what the scanner said of them.
 
 use std::collections::BTreeMap;
-use std::io::Read as _;
+use std::ops::Range;
 use std::path::PathBuf;
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use skillsandbox_manifest::PermissionSet;
 
-use crate::error::{Error, IoErrorAt as _};
+use crate::error::Error;
 use crate::layout::StoreLayout;
-use crate::{names, state_file};
+use crate::{lock_text, names};
 
 /// Largest lock that is read: ten thousand skills of a hundred files are a tenth of it.
-const MAX_BYTES: usize = 256 << 20;
+pub(crate) const MAX_BYTES: usize = 256 << 20;
 
 /// One installed skill.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -93,19 +94,34 @@ impl PackagesLock {
     /// # Errors
     /// A lock that is damaged, or that leads out of the store.
     pub fn read(layout: &StoreLayout) -> Result<Self, Error> {
-        let path = layout.lock_file();
-        let mut text = String::new();
-        match state_file::open(&path).at(&path)? {
-            Some(file) => file.take(MAX_BYTES as u64 + 1).read_to_string(&mut text).at(&path)?,
-            None => return Ok(Self::default()),
-        };
-        Self::parse(layout, &text).map_err(|why| Error::State { path, why })
+        let text = lock_text::read_text(layout)?;
+        Self::parse(layout, &text).map_err(|why| Error::State { path: layout.lock_file(), why })
     }
 
     fn parse(layout: &StoreLayout, text: &str) -> Result<Self, String> {
-        if text.len() > MAX_BYTES {
-            return Err(format!("it is larger than {MAX_BYTES} bytes"));
+        let Some(cut) = lock_text::cut(text) else { return Self::parse_whole(layout, text) };
+        let parse = |(name, range): (String, Range<usize>)| {
+            let entry = lock_text::parse_one(layout, &name, text.get(range).unwrap_or_default())?;
+            Ok((name, entry))
+        };
+        let entries: Result<BTreeMap<String, LockEntry>, String> = cut.into_par_iter().map(parse).collect();
+        Ok(Self { entries: entries? })
+    }
+
+    /// The same for a text of whatever form.
+    pub(crate) fn parse_whole(layout: &StoreLayout, text: &str) -> Result<Self, String> {
+        let mut lock = Self::default();
+        for entry in Self::parse_list(layout, text)? {
+            let name = entry.name.clone();
+            if lock.entries.insert(name.clone(), entry).is_some() {
+                return Err(format!("{name} is in it twice"));
+            }
         }
+        Ok(lock)
+    }
+
+    /// The entries of a text, each checked.
+    pub(crate) fn parse_list(layout: &StoreLayout, text: &str) -> Result<Vec<LockEntry>, String> {
         let options = serde_yaml::options! {
             budget: serde_yaml::budget! {
                 max_events: MAX_BYTES,
@@ -119,31 +135,12 @@ impl PackagesLock {
             },
         };
         if text.trim().is_empty() {
-            return Ok(Self::default());
+            return Ok(Vec::new());
         }
         let list: Vec<LockEntry> =
             serde_yaml::from_str_with_options(text, options).map_err(|error| error.to_string())?;
-        let mut lock = Self::default();
-        for entry in list {
-            entry.check(layout)?;
-            let name = entry.name.clone();
-            if lock.entries.insert(name.clone(), entry).is_some() {
-                return Err(format!("{name} is in it twice"));
-            }
-        }
-        Ok(lock)
-    }
-
-    /// As it is written.
-    ///
-    /// # Errors
-    /// What cannot be said in YAML.
-    pub(crate) fn to_yaml(&self) -> Result<String, String> {
-        if self.entries.is_empty() {
-            return Ok("[]\n".to_owned());
-        }
-        let list: Vec<&LockEntry> = self.entries.values().collect();
-        serde_yaml::to_string(&list).map_err(|error| error.to_string())
+        list.iter().try_for_each(|entry| entry.check(layout))?;
+        Ok(list)
     }
 
     /// The installed skills, by name.
@@ -156,20 +153,6 @@ impl PackagesLock {
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&LockEntry> {
         self.entries.get(name)
-    }
-
-    /// One whose folder would be the same where case does not count.
-    pub(crate) fn like(&self, name: &str) -> Option<&LockEntry> {
-        let folded = names::folded(name);
-        self.entries().find(|entry| names::folded(&entry.name) == folded)
-    }
-
-    pub(crate) fn insert(&mut self, entry: LockEntry) {
-        self.entries.insert(entry.name.clone(), entry);
-    }
-
-    pub(crate) fn remove(&mut self, name: &str) -> Option<LockEntry> {
-        self.entries.remove(name)
     }
 }
 
@@ -204,10 +187,21 @@ impl LockEntry {
 }
 
 #[cfg(test)]
-mod tests {
+impl PackagesLock {
+    pub(crate) fn insert(&mut self, entry: LockEntry) {
+        self.entries.insert(entry.name.clone(), entry);
+    }
+
+    fn to_yaml(&self) -> Result<String, String> {
+        serde_yaml::to_string(&self.entries().collect::<Vec<_>>()).map_err(|error| error.to_string())
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
     use super::*;
 
-    fn entry(name: &str) -> LockEntry {
+    pub(crate) fn entry(name: &str) -> LockEntry {
         LockEntry {
             name: name.to_owned(),
             version: "v1.0".to_owned(),

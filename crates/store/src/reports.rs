@@ -71,38 +71,43 @@ fn write_whole(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
 /// Reports that are kept of each skill; older ones are removed when another is written.
 pub const KEEP_REPORTS: usize = 50;
 
-/// Removes all but the newest reports of each skill, and of the index the rows that have no page any more. What the lock names stays. How many pages went.
+/// Removes all but the newest reports of each skill, or of one, by a page of it; and of the index the rows that have no page any more. What the
+/// lock names stays. How many pages went.
 ///
 /// # Errors
 /// A folder or an index that cannot be read or written.
-pub(crate) fn prune(layout: &StoreLayout, lock: &PackagesLock, keep: usize) -> Result<usize, Error> {
+pub(crate) fn prune(
+    layout: &StoreLayout,
+    only: Option<&str>,
+    is_named: &dyn Fn(&str) -> bool,
+    keep: usize,
+) -> Result<usize, Error> {
+    let only = only.and_then(page_skill);
     let dir = layout.reports();
     let entries = match fs::read_dir(&dir) {
         Ok(entries) => entries,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(0),
         Err(error) => return Err(Error::io(&dir, error)),
     };
-    let last = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
-    let named: BTreeSet<String> =
-        lock.entries().map(|entry| last(&entry.security_scan.report_path)).collect();
     let mut pages: BTreeMap<String, Vec<(SystemTime, PathBuf, String)>> = BTreeMap::new();
     for entry in entries {
-        let path = entry.at(&dir)?.path();
-        let Some(name) = path.file_name().and_then(|name| name.to_str()).map(str::to_owned) else { continue };
-        let Some((skill, _)) = name.strip_suffix(".md").and_then(|stem| stem.rsplit_once('_')) else {
+        let entry = entry.at(&dir)?;
+        let Ok(name) = entry.file_name().into_string() else { continue };
+        let Some(skill) = page_skill(&name).filter(|skill| only.is_none_or(|only| *skill == only)) else {
             continue;
         };
+        let path = entry.path();
         let Ok(found) = path.symlink_metadata() else { continue };
         if found.is_file() {
             let when = found.modified().unwrap_or(SystemTime::UNIX_EPOCH);
-            pages.entry(skill.to_owned()).or_default().push((when, path, name));
+            pages.entry(skill.to_owned()).or_default().push((when, path, name.clone()));
         }
     }
     let mut removed = 0;
     for (_, mut pages) in pages {
         pages.sort();
         let old = pages.len().saturating_sub(keep);
-        for (_, path, _) in pages.into_iter().take(old).filter(|(_, _, name)| !named.contains(name)) {
+        for (_, path, _) in pages.into_iter().take(old).filter(|(_, _, name)| !is_named(name)) {
             fs::remove_file(&path).at(&path)?;
             // It says the same.
             let _ = fs::remove_file(path.with_extension("json"));
@@ -113,6 +118,18 @@ pub(crate) fn prune(layout: &StoreLayout, lock: &PackagesLock, keep: usize) -> R
         drop_rows(layout)?;
     }
     Ok(removed)
+}
+
+/// The skill that a page is about, as its name has it.
+fn page_skill(page: &str) -> Option<&str> {
+    let last = page.rsplit('/').next().unwrap_or(page);
+    last.strip_suffix(".md")?.rsplit_once('_').map(|(skill, _)| skill)
+}
+
+/// The pages that a lock names, without their folder.
+pub(crate) fn named_pages(lock: &PackagesLock) -> BTreeSet<&str> {
+    let paths = lock.entries().map(|entry| entry.security_scan.report_path.as_str());
+    paths.map(|path| path.rsplit('/').next().unwrap_or_default()).collect()
 }
 
 /// Writes the index anew, without rows whose pages are gone.

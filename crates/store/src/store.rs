@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use skillsandbox_manifest::{FrontMatter, Manifest, PermissionDiff, PermissionSet, SkillDoc};
-use skillsandbox_run::UserPolicy;
+use skillsandbox_run::{PrivateMemory, UserPolicy};
 use skillsandbox_scanner::{ScanReport, ScanVerdict, SkillJudge};
 
 use crate::commit::{StoreChange, StoreGuard};
@@ -13,11 +13,12 @@ use crate::error::Error;
 use crate::fetch::{self, DOCUMENT, FetchedSkill, MANIFEST};
 use crate::git::{Git, NoGit};
 use crate::layout::StoreLayout;
+use crate::lock_text::LockText;
 use crate::lockfile::{LockEntry, PackagesLock, SecurityScan};
 use crate::own_manifest::{self, OwnManifest};
 use crate::source::SkillSource;
 use crate::tree::{self, SkillTree};
-use crate::{folder, judge, names, reports};
+use crate::{audit_memory, folder, judge, names, reports};
 
 /// A folder of installed skills, and the account of them.
 pub struct Store {
@@ -25,6 +26,7 @@ pub struct Store {
     pub(crate) policy: UserPolicy,
     git: Box<dyn Git + Send + Sync>,
     judge: Option<Box<dyn SkillJudge>>,
+    pub(crate) memory: Option<PrivateMemory>,
     longest_wait: Option<Duration>,
     waiting: Option<Box<dyn Fn() + Send + Sync>>,
 }
@@ -135,6 +137,7 @@ impl Store {
             policy: UserPolicy::none(),
             git: Box::new(NoGit),
             judge: None,
+            memory: None,
             longest_wait: None,
             waiting: None,
         }
@@ -184,6 +187,14 @@ impl Store {
         self
     }
 
+    /// Remembers in this folder what audits found nothing in, or in the user's state folder: such a skill is not scanned again while its files,
+    /// the rules and the policy are the same. Without it, every audit scans everything.
+    #[must_use]
+    pub fn remember_audits(mut self, memory: Option<PrivateMemory>) -> Self {
+        self.memory = memory.or_else(|| PrivateMemory::open(audit_memory::FOLDER));
+        self
+    }
+
     /// The policy that it goes by.
     #[must_use]
     pub fn policy(&self) -> &UserPolicy {
@@ -230,8 +241,8 @@ impl Store {
         reviewer: &mut dyn Reviewer,
     ) -> Result<InstallResult, Error> {
         let guard = self.hold(Some(reviewer))?;
-        let lock = self.list()?;
-        let entry = lock.get(name).ok_or_else(|| Error::NotInstalled { name: name.to_owned() })?;
+        let entry = LockText::read(&self.layout)?.get(name)?;
+        let entry = entry.ok_or_else(|| Error::NotInstalled { name: name.to_owned() })?;
         let source: SkillSource = entry.source.parse()?;
         self.fetch_and_install(&guard, &source, Some(name), approval, reviewer)
     }
@@ -242,8 +253,9 @@ impl Store {
     /// A skill that is not installed.
     pub fn remove(&self, name: &str) -> Result<LockEntry, Error> {
         let guard = self.hold(None)?;
-        let mut lock = self.list()?;
-        let entry = lock.remove(name).ok_or_else(|| Error::NotInstalled { name: name.to_owned() })?;
+        let mut lock = LockText::read(&self.layout)?;
+        let entry = lock.get(name)?.ok_or_else(|| Error::NotInstalled { name: name.to_owned() })?;
+        lock.remove(name);
         guard.commit(&entry.installed_to, &StoreChange::Gone, &lock)?;
         Ok(entry)
     }
@@ -254,7 +266,9 @@ impl Store {
     /// Reports or a lock that cannot be read.
     pub fn prune_reports(&self, keep: usize) -> Result<usize, Error> {
         let _guard = self.hold(None)?;
-        reports::prune(&self.layout, &self.list()?, keep)
+        let lock = self.list()?;
+        let named = reports::named_pages(&lock);
+        reports::prune(&self.layout, None, &|page| named.contains(page), keep)
     }
 
     fn fetch_and_install(
@@ -265,14 +279,14 @@ impl Store {
         approval: Approval,
         reviewer: &mut dyn Reviewer,
     ) -> Result<InstallResult, Error> {
-        let mut lock = self.list()?;
+        let mut lock = LockText::read(&self.layout)?;
         reviewer.fetching(&source.to_string());
         let candidate = self.examine(guard, source, &lock)?;
         if let Some(name) = expected.filter(|name| *name != candidate.name) {
             let (name, found) = (name.to_owned(), candidate.name);
             return Err(Error::Renamed { name, found, source_: source.to_string() });
         }
-        let old = lock.get(&candidate.name).cloned();
+        let old = lock.get(&candidate.name)?;
         let diff = old
             .as_ref()
             .map(|old| old.permissions.clone().unwrap_or_default().compare(&candidate.permissions));
@@ -308,7 +322,7 @@ impl Store {
         &self,
         guard: &StoreGuard<'_>,
         source: &SkillSource,
-        lock: &PackagesLock,
+        lock: &LockText,
     ) -> Result<Candidate, Error> {
         let quarantine = guard.quarantine()?;
         let mut fetched = fetch::fetch(source, self.git.as_ref(), quarantine.path())?;
@@ -318,15 +332,17 @@ impl Store {
         if let Some(manifest) = &manifest {
             fetched.name.clone_from(&manifest.skill().name.value);
         }
-        let scanner = judge::scanner(&self.layout, lock, &self.policy)?;
         let skill = fetched.tree.skill(&fetched.name, &source.to_string());
+        // Of what is installed, only one of its own name has to do with it.
+        let namesake = lock.get(&skill.said_name())?.map(|entry| (entry.name, entry.source));
+        let scanner = judge::scanner_builder(&self.layout, &self.policy)?.installed(namesake).build();
         let mut report = scanner.scan(&skill);
         if let Some(judge) = &self.judge {
             scanner.add_opinion(judge.ask_about(&skill, &report), &mut report);
         }
         let report = judge::stamped(report);
         let page = reports::write(&self.layout, &report)?;
-        reports::prune(&self.layout, lock, reports::KEEP_REPORTS)?;
+        reports::prune(&self.layout, Some(&page), &|page| lock.mentions(page), reports::KEEP_REPORTS)?;
         // The name that was judged is the name that is installed, and the one that a run will go by.
         let name = names::of_skill(&report.skill)?;
         let declared = manifest.as_ref().map(|manifest| &manifest.skill().name.value);
@@ -395,7 +411,7 @@ impl Store {
     fn commit_candidate(
         &self,
         guard: &StoreGuard<'_>,
-        lock: &mut PackagesLock,
+        lock: &mut LockText,
         source: &SkillSource,
         candidate: &Candidate,
         forced: bool,
@@ -404,8 +420,8 @@ impl Store {
         let target = self.target(candidate);
         let path = self.layout.root().join(&target);
         // What the lock knows nothing of is somebody else's, under whatever spelling.
-        let known = lock.like(name);
-        if known.is_some_and(|known| known.name != *name || known.installed_to != target)
+        let known = lock.like(name).map(|known| lock.get(known)).transpose()?.flatten();
+        if known.as_ref().is_some_and(|known| known.name != *name || known.installed_to != target)
             || (known.is_none() && std::fs::symlink_metadata(&path).is_ok())
         {
             return Err(Error::Occupied { path });
@@ -413,7 +429,7 @@ impl Store {
         let stamp = report.stamp.clone();
         let (scan_id, scanned_at) = stamp.map(|stamp| (stamp.scan_id, stamp.scanned_at)).unwrap_or_default();
         let files = fetched.tree.hashes();
-        lock.insert(LockEntry {
+        lock.insert(&LockEntry {
             name: name.clone(),
             version: candidate.version.clone(),
             source: source.to_string(),
@@ -433,7 +449,7 @@ impl Store {
             executable: fetched.tree.executables().into_iter().collect(),
             files,
             other: BTreeMap::new(),
-        });
+        })?;
         let change = match fetched.tree.bytes(&format!("{name}.md")).filter(|_| fetched.document) {
             Some(bytes) => StoreChange::Document(bytes),
             None => StoreChange::Folder(&fetched.tree),

@@ -95,9 +95,12 @@ impl SkillTree {
     /// The SHA-256 of each file, in hexadecimal.
     #[must_use]
     pub fn hashes(&self) -> BTreeMap<String, String> {
-        self.files()
-            .map(|(path, file)| (path.to_owned(), HEXLOWER.encode(&Sha256::digest(&file.bytes))))
-            .collect()
+        in_hex(&self.hash_files())
+    }
+
+    /// The SHA-256 of each file, in the order of their paths.
+    pub(crate) fn hash_files(&self) -> Vec<(String, [u8; 32])> {
+        self.files().map(|(path, file)| (path.to_owned(), Sha256::digest(&file.bytes).into())).collect()
     }
 
     /// The files that may be executed.
@@ -121,6 +124,11 @@ impl SkillTree {
         }
         Ok(tree)
     }
+}
+
+/// Hashes as a lock has them.
+pub(crate) fn in_hex(hashes: &[(String, [u8; 32])]) -> BTreeMap<String, String> {
+    hashes.iter().map(|(path, hash)| (path.clone(), HEXLOWER.encode(hash))).collect()
 }
 
 /// The hash of a whole tree: of what `sha256sum` prints for its files, in the order of their paths.

@@ -32,6 +32,10 @@ pub(crate) struct AuditArgs {
     #[arg(long, hide = true)]
     all: bool,
 
+    /// Scan every skill again, also those whose files, rules and policy are the same as in an earlier audit that found nothing in them
+    #[arg(long)]
+    rescan: bool,
+
     /// How to show the result
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: OutputFormat,
@@ -48,6 +52,7 @@ impl AuditArgs {
         };
         let bar = bar();
         let store = self.place.store(None)?;
+        let store = if self.rescan { store } else { store.remember_audits(None) };
         let audit = store.audit(&scope, &|total| bar.set_length(total as u64), &|| bar.inc(1))?;
         bar.finish_and_clear();
         match self.format {

@@ -117,7 +117,10 @@ fn limits(
 fn command(job: &Job) -> Command {
     let mut command =
         Command::new(&job.program).args(job.arguments.iter().cloned()).observe_level(job.observe);
-    let (scanned, installed) = (job.scanned.clone(), job.installed.clone());
+    let scanned = job.scanned.clone();
+    // Compared with the lock once; that they are the same files still is all that is left to ask.
+    let is_compared = scanned.as_ref().is_some_and(|scanned| scanned.is_as_installed);
+    let installed = job.installed.clone().filter(|_| !is_compared);
     if scanned.is_some() || installed.is_some() {
         let is_hidden = |scanned: &ScannedFolder| job.forbidden.contains(&scanned.folder.join(".git"));
         let git_is_hidden = scanned.as_ref().is_some_and(is_hidden);

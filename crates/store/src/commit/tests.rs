@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use super::*;
-use crate::lockfile::{LockEntry, SecurityScan};
+use crate::lockfile::{LockEntry, PackagesLock, SecurityScan};
 use crate::tree;
 
 const HELPER: &str = "SKILLSANDBOX_STORE_CRASH";
@@ -54,14 +54,14 @@ fn put_version(layout: &StoreLayout, (tree, entry): (SkillTree, LockEntry)) -> R
 
 /// With a store that is held already.
 fn put_held(guard: &StoreGuard<'_>, (tree, entry): (SkillTree, LockEntry)) -> Result<(), Error> {
-    let mut lock = PackagesLock::read(guard.layout)?;
-    lock.insert(entry);
+    let mut lock = LockText::read(guard.layout)?;
+    lock.insert(&entry)?;
     guard.commit("skills/notes", &StoreChange::Folder(&tree), &lock)
 }
 
 fn take_away(layout: &StoreLayout) -> Result<(), Error> {
     let guard = StoreGuard::take(layout, None, || {})?;
-    let mut lock = PackagesLock::read(layout)?;
+    let mut lock = LockText::read(layout)?;
     lock.remove("notes");
     guard.commit("skills/notes", &StoreChange::Gone, &lock)
 }
@@ -170,8 +170,8 @@ fn recovery_goes_on_from_every_step() {
         put(&layout, 1).unwrap();
         let (tree, entry) = version(2);
         let guard = StoreGuard::take(&layout, None, || {}).unwrap();
-        let mut lock = PackagesLock::read(&layout).unwrap();
-        lock.insert(entry);
+        let mut lock = LockText::read(&layout).unwrap();
+        lock.insert(&entry).unwrap();
         let (work, name) = (layout.work(), uuid::Uuid::new_v4().to_string());
         let staged = work.join(STAGING).join(&name);
         guard.decide(&work, &name, &staged, "skills/notes", &StoreChange::Folder(&tree), &lock).unwrap();
