@@ -161,6 +161,7 @@ impl Drop for NotifyListener {
 
 impl ListenerState {
     fn run(&mut self, listener: &Arc<OwnedFd>, stop: &OwnedFd) {
+        SyscallRules::prepare_judging();
         let is_told_of_the_end = receive_ends();
         loop {
             // One call less for each that is observed.
@@ -329,7 +330,7 @@ impl ListenerState {
                     return ConnectTarget::Refused(libc::EACCES);
                 };
                 let path = CallerPath::new(text, base, true, false);
-                let full = join_base(&path);
+                let full = join_base(&path).into_owned();
                 ConnectTarget::Path(self.resolve_now(path, actor.map(Arc::as_ref)), full)
             }
         }

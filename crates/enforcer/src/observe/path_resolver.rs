@@ -1,5 +1,6 @@
 //! Resolves a path inside the sandbox from outside, as the kernel would walk it, with its links.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
 use std::os::fd::{AsRawFd as _, OwnedFd};
@@ -168,9 +169,13 @@ impl SandboxPathResolver {
     }
 }
 
-pub(super) fn join_base(raw: &CallerPath) -> PathBuf {
+pub(super) fn join_base(raw: &CallerPath) -> Cow<'_, Path> {
     let text = Path::new(OsStr::from_bytes(&raw.text));
-    raw.base.as_deref().map_or(Path::new("/"), |base| Path::new(OsStr::from_bytes(base))).join(text)
+    if text.is_absolute() {
+        return Cow::Borrowed(text);
+    }
+    let base = raw.base.as_deref().map_or(Path::new("/"), |base| Path::new(OsStr::from_bytes(base)));
+    Cow::Owned(base.join(text))
 }
 
 /// What the kernel puts behind the name of something that has none any more (`d_path`).

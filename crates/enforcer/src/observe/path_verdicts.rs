@@ -1,6 +1,5 @@
 //! Judges an access by the rules of the run and by what is there.
 
-use std::ffi::OsStr;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path, PathBuf};
@@ -10,7 +9,7 @@ use rustix::fs::{CWD, Mode, OFlags, openat};
 
 use super::local_walk::{WalkEnd, walk};
 use super::mount_table::MountTable;
-use super::path_resolver::{PathPresence, ResolvedPath, SandboxPathResolver, normalise};
+use super::path_resolver::{PathPresence, ResolvedPath, SandboxPathResolver, join_base, normalise};
 use super::sandbox_root::MountPlace;
 use super::syscall_record::CallerPath;
 use super::{AccessVerdict, Actor};
@@ -355,9 +354,7 @@ fn describe_grant(grant: &Grant) -> String {
 
 /// From the root on, with `.` and `..` taken out as far as that can be done by their names. A program's own /proc is called by its number.
 fn absolute_path(raw: &CallerPath, actor: Option<&Actor>) -> PathBuf {
-    let text = Path::new(OsStr::from_bytes(&raw.text));
-    let base = raw.base.as_deref().map_or(Path::new("/"), |base| Path::new(OsStr::from_bytes(base)));
-    let absolute = normalise(&base.join(text));
+    let absolute = normalise(&join_base(raw));
     let own = actor.and_then(|actor| actor.inner_pid);
     match (absolute.strip_prefix("/proc/self"), own) {
         (Ok(rest), Some(own)) => {
