@@ -13,6 +13,7 @@ mod mount_table;
 mod notify_listener;
 mod path_resolver;
 mod path_verdicts;
+mod process_lookup;
 mod process_table;
 mod record_queue;
 mod refusals;

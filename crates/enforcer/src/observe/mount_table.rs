@@ -6,6 +6,7 @@ use std::io::Read as _;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{CWD, Mode, OFlags, openat};
@@ -61,9 +62,34 @@ const LONGEST: u64 = 4 << 20;
 pub(super) struct MountTable {
     /// The file that the kernel lists them in, held open: it tells when they change, and belongs to the namespace, not to a process.
     list: std::fs::File,
-    /// Where they were at first, by number.
-    first: HashMap<u64, PathBuf>,
+    first: Arc<FirstMounts>,
     now: MountList,
+}
+
+/// The mounts of a namespace as they were when the table of it was made. This never changes, so nobody waits for anybody to look at it.
+#[derive(Debug, Default)]
+pub(super) struct FirstMounts {
+    /// Where they were, by number.
+    places: HashMap<u64, PathBuf>,
+    are_all_local: bool,
+}
+
+impl FirstMounts {
+    /// Where a mount was, wherever a run may have moved the folder that it is in; `None` for one that came later.
+    pub(super) fn place(&self, number: u64) -> Option<&Path> {
+        self.places.get(&number).map(PathBuf::as_path)
+    }
+
+    /// The mount that something lay on: the place of the nearest one at or above it.
+    pub(super) fn mount_of(&self, path: &Path) -> Option<&Path> {
+        let above = self.places.values().filter(|place| is_within(path, place));
+        above.max_by_key(|place| place.as_os_str().len()).map(PathBuf::as_path)
+    }
+
+    /// Whether no file system among them asked anybody else.
+    pub(super) fn are_all_local(&self) -> bool {
+        self.are_all_local
+    }
 }
 
 #[derive(Debug, Default)]
@@ -78,23 +104,18 @@ impl MountTable {
     pub(super) fn of(process: &str) -> Option<Self> {
         let path = format!("/proc/{process}/mountinfo");
         let list = openat(CWD, path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok()?;
-        let mut table =
-            Self { list: std::fs::File::from(list), first: HashMap::new(), now: MountList::default() };
+        let list = std::fs::File::from(list);
+        let mut table = Self { list, first: Arc::default(), now: MountList::default() };
         let text = table.read()?;
-        table.first = entries(&text).map(|entry| (entry.number, entry.place)).collect();
         table.now = MountList::of(&text);
+        let places = entries(&text).map(|entry| (entry.number, entry.place)).collect();
+        table.first = Arc::new(FirstMounts { places, are_all_local: table.now.are_all_local });
         Some(table)
     }
 
-    /// Where a mount was when this table was made, wherever a run may have moved the folder that it is in; `None` for one that came later.
-    pub(super) fn first_place(&self, number: u64) -> Option<&Path> {
-        self.first.get(&number).map(PathBuf::as_path)
-    }
-
-    /// The mount that something lay on when this table was made: the place of the nearest one at or above it.
-    pub(super) fn first_mount_of(&self, path: &Path) -> Option<&Path> {
-        let above = self.first.values().filter(|place| is_within(path, place));
-        above.max_by_key(|place| place.as_os_str().len()).map(PathBuf::as_path)
+    /// The mounts as they were when this table was made.
+    pub(super) fn first(&self) -> Arc<FirstMounts> {
+        Arc::clone(&self.first)
     }
 
     /// Whether no file system among them asks anybody else.
@@ -207,6 +228,6 @@ mod tests {
     fn what_is_open_lies_on_a_mount_of_the_table() {
         let table = MountTable::of("thread-self").unwrap();
         let root = openat(CWD, "/", OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).unwrap();
-        assert_eq!(table.first_place(mount_number(&root).unwrap()), Some(Path::new("/")));
+        assert_eq!(table.first().place(mount_number(&root).unwrap()), Some(Path::new("/")));
     }
 }

@@ -28,7 +28,7 @@ use crate::seccomp::{SyscallRules, SyscallVerdict, observes_call};
 use crate::sys::seccomp::{
     Notification, NotifyReply, answer, is_waiting, receive, receive_ends, wake_in_place,
 };
-use skillsandbox_terms::FileOperation;
+use skillsandbox_terms::{FileOperation, SyscallProfile};
 
 /// `AT_FDCWD`, as a register has it.
 const HERE: u32 = libc::AT_FDCWD.cast_unsigned();
@@ -90,7 +90,11 @@ impl ListenerState {
     ) -> Self {
         let refusals = RefusalLog::default();
         let throttle = RefusalThrottle { since: Instant::now(), refused: 0 };
-        let processes = ProcessTable::default();
+        let makes_namespaces = match rules.profile {
+            SyscallProfile::Permissive => true,
+            SyscallProfile::Default | SyscallProfile::Strict => false,
+        };
+        let processes = ProcessTable::new(makes_namespaces);
         let is_launched = false;
         let (connector, parked) = (Connector::new(sink.clone()), Vec::new());
         Self {
@@ -157,6 +161,7 @@ impl Drop for NotifyListener {
 
 impl ListenerState {
     fn run(&mut self, listener: &Arc<OwnedFd>, stop: &OwnedFd) {
+        SyscallRules::prepare_judging();
         let is_told_of_the_end = receive_ends();
         loop {
             // One call less for each that is observed.
@@ -250,7 +255,7 @@ impl ListenerState {
             }
         };
         let target = match read_address(call) {
-            Ok(address) => self.connect_target(call, domain, kind, address, actor.as_ref(), now),
+            Ok(address) => self.connect_target(call, domain, kind, address, actor.as_ref()),
             Err(AddressError::Fails(errno)) => ConnectTarget::Refused(errno.raw_os_error()),
             Err(AddressError::Hidden) => {
                 self.sink.record_miss();
@@ -284,10 +289,9 @@ impl ListenerState {
         kind: SocketType,
         address: Vec<u8>,
         actor: Option<&Arc<Actor>>,
-        now: Instant,
     ) -> ConnectTarget {
         match domain {
-            AddressFamily::UNIX => self.unix_target(call, kind, address, actor, now),
+            AddressFamily::UNIX => self.unix_target(call, kind, address, actor),
             AddressFamily::INET | AddressFamily::INET6 => {
                 let pid = actor.map_or(call.pid, |actor| actor.pid);
                 let process = CallingProcess::new(pid, actor.and_then(|actor| actor.binary.clone()));
@@ -309,7 +313,6 @@ impl ListenerState {
         kind: SocketType,
         address: Vec<u8>,
         actor: Option<&Arc<Actor>>,
-        now: Instant,
     ) -> ConnectTarget {
         // One that sends to other names afterwards, and can only have been handed to the run.
         if !matches!(kind, SocketType::STREAM | SocketType::SEQPACKET) {
@@ -321,13 +324,13 @@ impl ListenerState {
             UnixAddress::Path(text) => {
                 self.resolver.hold_root(call.pid);
                 let is_relative = text.first() != Some(&b'/');
-                let base = is_relative.then(|| self.processes.folder(call.pid, None, now));
+                let base = is_relative.then(|| self.processes.folder(call.pid, None));
                 let Ok(base) = base.transpose() else {
                     self.sink.record_miss();
                     return ConnectTarget::Refused(libc::EACCES);
                 };
                 let path = CallerPath::new(text, base, true, false);
-                let full = join_base(&path);
+                let full = join_base(&path).into_owned();
                 ConnectTarget::Path(self.resolve_now(path, actor.map(Arc::as_ref)), full)
             }
         }
@@ -338,7 +341,7 @@ impl ListenerState {
     fn observe_call(&mut self, listener: BorrowedFd<'_>, call: Notification) {
         let now = Instant::now();
         let actor = self.processes.actor(call.pid, now);
-        let seen = self.read_call(call, actor.as_deref(), now);
+        let seen = self.read_call(call, actor.as_deref());
         let mut is_launch = false;
         if matches!(syscall_shape(call.number), Some(shape) if matches!(shape.operation, SyscallKind::Exec(_)))
         {
@@ -363,11 +366,10 @@ impl ListenerState {
         &mut self,
         call: Notification,
         actor: Option<&Actor>,
-        now: Instant,
     ) -> Result<RecordedAction, MemoryReadError> {
         let shape = syscall_shape(call.number).ok_or(MemoryReadError::Hidden)?;
         let register = |index: usize| call.arguments.get(index).copied().unwrap_or_default();
-        let path = self.read_path(call, shape.path, now)?;
+        let path = self.read_path(call, shape.path)?;
         // An empty path cannot be opened, and means a descriptor only to calls that take one.
         let is_name = matches!(shape.operation, SyscallKind::Open(_)) || shape.path.folder.is_none();
         let path = if is_name { path } else { path.or_descriptor() };
@@ -392,7 +394,7 @@ impl ListenerState {
                 RecordedAction::File { operation, path, to }
             }
             SyscallKind::Does(operation) => {
-                let to = shape.to.map(|argument| self.read_path(call, argument, now)).transpose()?;
+                let to = shape.to.map(|argument| self.read_path(call, argument)).transpose()?;
                 let to = to.map(|to| self.resolve_now(to, actor));
                 RecordedAction::File { operation, path, to }
             }
@@ -403,7 +405,6 @@ impl ListenerState {
         &mut self,
         call: Notification,
         argument: PathArgument,
-        now: Instant,
     ) -> Result<CallerPath, MemoryReadError> {
         let register = |index: usize| call.arguments.get(index).copied().unwrap_or_default();
         let text = caller_memory::read_path(call.pid, register(argument.path))?;
@@ -414,7 +415,7 @@ impl ListenerState {
         let folder =
             argument.folder.map(|folder| u32::try_from(register(folder) & 0xffff_ffff).unwrap_or(HERE));
         let folder = folder.filter(|folder| *folder != HERE).map(u32::cast_signed);
-        let base = match self.processes.folder(call.pid, folder, now) {
+        let base = match self.processes.folder(call.pid, folder) {
             // A descriptor that is not open.
             Err(rustix::io::Errno::NOENT) if folder.is_some() => {
                 return Err(MemoryReadError::Fails(libc::EBADF));

@@ -1,5 +1,6 @@
 //! Resolves a path inside the sandbox from outside, as the kernel would walk it, with its links.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
 use std::os::fd::{AsRawFd as _, OwnedFd};
@@ -83,7 +84,7 @@ impl SandboxPathResolver {
     }
 
     /// Where a mount of the sandbox is, by its number.
-    pub(super) fn mount_place(&self, number: u64) -> Option<MountPlace> {
+    pub(super) fn mount_place(&self, number: u64) -> Option<MountPlace<'_>> {
         self.root.mount_place(number)
     }
 
@@ -121,12 +122,23 @@ impl SandboxPathResolver {
                 return Some(ResolvedPath { path, found: PathPresence::Nothing, mount: None });
             }
             let by_name = path.is_absolute() && self.root.is_local(&path);
-            let named = by_name.then(|| resolve_without_links(root, &path, OFlags::NOFOLLOW)).flatten();
+            let named =
+                by_name.then(|| resolve_without_links(root, &path, OFlags::NOFOLLOW, ResolveFlags::empty()));
+            let named = named.and_then(Result::ok);
             let mount =
                 named.filter(|named| named.found == PathPresence::There).and_then(|named| named.mount);
             return Some(ResolvedPath { path, found: PathPresence::There, mount });
         }
         let path = join_base(raw);
+        let nofollow = if raw.follows { OFlags::empty() } else { OFlags::NOFOLLOW };
+        let mut has_link = false;
+        // Nearly always the kernel knows all of a path already, and nobody can be asked for it, whatever was mounted since.
+        if self.root.was_local() && !begins_removed(raw) {
+            match resolve_without_links(root, &path, nofollow, ResolveFlags::CACHED) {
+                Ok(resolved) => return Some(resolved),
+                Err(errno) => has_link = errno == Errno::LOOP,
+            }
+        }
         if !self.root.is_local(&path) {
             return Some(ResolvedPath { path: normalise(&path), found: PathPresence::NotAsked, mount: None });
         }
@@ -140,8 +152,8 @@ impl SandboxPathResolver {
             return Some(ResolvedPath { path: normalise(&path), found, mount: None });
         }
         let own = actor.and_then(|actor| actor.inner_pid);
-        let nofollow = if raw.follows { OFlags::empty() } else { OFlags::NOFOLLOW };
-        if let Some(resolved) = resolve_without_links(root, &path, nofollow) {
+        if !has_link && let Ok(resolved) = resolve_without_links(root, &path, nofollow, ResolveFlags::empty())
+        {
             return Some(resolved);
         }
         match open_path(root, &path, nofollow) {
@@ -157,29 +169,42 @@ impl SandboxPathResolver {
     }
 }
 
-pub(super) fn join_base(raw: &CallerPath) -> PathBuf {
+pub(super) fn join_base(raw: &CallerPath) -> Cow<'_, Path> {
     let text = Path::new(OsStr::from_bytes(&raw.text));
-    raw.base.as_deref().map_or(Path::new("/"), |base| Path::new(OsStr::from_bytes(base))).join(text)
+    if text.is_absolute() {
+        return Cow::Borrowed(text);
+    }
+    let base = raw.base.as_deref().map_or(Path::new("/"), |base| Path::new(OsStr::from_bytes(base)));
+    Cow::Owned(base.join(text))
 }
 
 /// What the kernel puts behind the name of something that has none any more (`d_path`).
 pub(super) const REMOVED: &[u8] = b" (deleted)";
 
+/// Whether a path begins in a folder whose name looks as if it was removed.
+fn begins_removed(raw: &CallerPath) -> bool {
+    let is_relative = raw.text.first() != Some(&b'/');
+    is_relative && raw.base.as_deref().is_some_and(|base| base.ends_with(REMOVED))
+}
+
 /// Whether a path begins in a folder that was removed, and by whose name another is found. The name of a folder has no link in it; with
 /// one, it leads elsewhere than the folder does.
 fn begins_nowhere(root: &OwnedFd, raw: &CallerPath) -> bool {
-    let is_relative = raw.text.first() != Some(&b'/');
-    let Some(base) = raw.base.as_deref().filter(|base| is_relative && base.ends_with(REMOVED)) else {
-        return false;
-    };
+    let Some(base) = raw.base.as_deref().filter(|_| begins_removed(raw)) else { return false };
     let resolve = ResolveFlags::IN_ROOT | ResolveFlags::NO_SYMLINKS;
     let flags = OFlags::PATH | OFlags::CLOEXEC | OFlags::DIRECTORY;
     openat2(root, Path::new(OsStr::from_bytes(base)), flags, Mode::empty(), resolve).is_err()
 }
 
-/// Most paths have no link in them, and lead where they say: the kernel need not be asked for their name. `None` for all others.
-fn resolve_without_links(root: &OwnedFd, path: &Path, flags: OFlags) -> Option<ResolvedPath> {
-    let resolve = ResolveFlags::IN_ROOT | ResolveFlags::NO_SYMLINKS;
+/// Most paths have no link in them, and lead where they say: the kernel need not be asked for their name. An error for all others:
+/// `LOOP` where there is a link, `AGAIN` where the kernel knows only a part of the path and was to ask nobody ([`ResolveFlags::CACHED`]).
+fn resolve_without_links(
+    root: &OwnedFd,
+    path: &Path,
+    flags: OFlags,
+    also: ResolveFlags,
+) -> Result<ResolvedPath, Errno> {
+    let resolve = ResolveFlags::IN_ROOT | ResolveFlags::NO_SYMLINKS | also;
     let flags = OFlags::PATH | OFlags::CLOEXEC | flags;
     let open = |path: &Path| openat2(root, path, flags, Mode::empty(), resolve);
     let (found, mount) = match open(path) {
@@ -187,15 +212,19 @@ fn resolve_without_links(root: &OwnedFd, path: &Path, flags: OFlags) -> Option<R
         // No part of it that is there is a link.
         Err(Errno::NOENT) => match path.parent().map(open) {
             Some(Ok(folder)) => (PathPresence::Folder, mount_number(&folder)),
+            Some(Err(errno @ Errno::AGAIN)) => return Err(errno),
             _ => (PathPresence::Nothing, None),
         },
-        Err(_) => return None,
+        Err(errno) => return Err(errno),
     };
-    Some(ResolvedPath { path: normalise(path), found, mount })
+    Ok(ResolvedPath { path: normalise(path), found, mount })
 }
 
 /// Without `.` and `..`, by their names.
 pub(super) fn normalise(path: &Path) -> PathBuf {
+    if is_normal(path.as_os_str().as_bytes()) {
+        return path.to_owned();
+    }
     let mut normal = PathBuf::from("/");
     for part in path.components() {
         match part {
@@ -207,6 +236,13 @@ pub(super) fn normalise(path: &Path) -> PathBuf {
         }
     }
     normal
+}
+
+/// Whether a path is written as [`normalise`] writes it.
+fn is_normal(path: &[u8]) -> bool {
+    let mut parts = path.strip_prefix(b"/").into_iter().flat_map(|rest| rest.split(|byte| *byte == b'/'));
+    path == b"/"
+        || (path.starts_with(b"/") && parts.all(|part| !part.is_empty() && part != b"." && part != b".."))
 }
 
 fn open_path(root: &OwnedFd, path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
@@ -365,6 +401,45 @@ mod tests {
         }
         let looped = resolver.resolve(&CallerPath::new("/loop".into(), None, true, false), None).unwrap();
         assert_eq!(looped.found, PathPresence::Nothing);
+    }
+
+    #[test]
+    fn what_is_normal_is_left_as_it_is() {
+        for (text, expected, normal) in [
+            ("/", "/", true),
+            ("/a/b", "/a/b", true),
+            ("/a/..b/.c", "/a/..b/.c", true),
+            ("/a/", "/a", false),
+            ("//a", "/a", false),
+            ("/a//b", "/a/b", false),
+            ("/a/./b", "/a/b", false),
+            ("/a/../b", "/b", false),
+            ("/..", "/", false),
+            ("a", "/a", false),
+            ("", "/", false),
+        ] {
+            assert_eq!(is_normal(text.as_bytes()), normal, "{text}");
+            assert_eq!(normalise(Path::new(text)).as_os_str(), expected, "{text}");
+        }
+    }
+
+    /// The kernel is asked to ask nobody; what it does not know then is looked up as before, and comes to the same.
+    #[test]
+    fn a_path_leads_to_the_same_whether_the_kernel_knows_it_or_not() {
+        let (folder, resolver) = root();
+        let root = resolver.root.descriptor().unwrap();
+        for text in ["/a/file", "/a/b/absent", "/a/absent/file", "/a/./b/../file", "/"] {
+            let plain = resolve_without_links(root, Path::new(text), OFlags::empty(), ResolveFlags::empty());
+            let cached = resolve_without_links(root, Path::new(text), OFlags::empty(), ResolveFlags::CACHED);
+            assert_eq!(cached, plain, "{text}");
+        }
+        let linked = resolve_without_links(root, Path::new("/deep"), OFlags::empty(), ResolveFlags::CACHED);
+        assert_eq!(linked, Err(Errno::LOOP));
+        // A folder that nobody has looked into: what is in it is not known yet.
+        let fresh = folder.path().join("fresh");
+        std::fs::create_dir(&fresh).unwrap();
+        let raw = CallerPath::new("/fresh/never".into(), None, true, false);
+        assert_eq!(resolver.resolve(&raw, None).unwrap().found, PathPresence::Folder);
     }
 
     #[test]

@@ -1,6 +1,5 @@
 //! Judges an access by the rules of the run and by what is there.
 
-use std::ffi::OsStr;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path, PathBuf};
@@ -10,7 +9,7 @@ use rustix::fs::{CWD, Mode, OFlags, openat};
 
 use super::local_walk::{WalkEnd, walk};
 use super::mount_table::MountTable;
-use super::path_resolver::{PathPresence, ResolvedPath, SandboxPathResolver, normalise};
+use super::path_resolver::{PathPresence, ResolvedPath, SandboxPathResolver, join_base, normalise};
 use super::sandbox_root::MountPlace;
 use super::syscall_record::CallerPath;
 use super::{AccessVerdict, Actor};
@@ -86,7 +85,7 @@ impl PathJudge {
         let resolved = raw.resolved.clone().or_else(|| self.resolver.resolve(raw, actor));
         let Some(resolved) = resolved else { return Some(AccessVerdict::Unknown(NAMELESS)) };
         let place = self.mount_place(&resolved).ok()?;
-        let lies = LiesOn { real: &resolved.path, place: place.as_deref(), resolver: &self.resolver };
+        let lies = LiesOn { real: &resolved.path, place, resolver: &self.resolver };
         let reason = match &self.executable {
             Some(executable) if executable.paths.iter().any(|path| lies.is_in(path)) => return None,
             Some(_) => NOT_EXECUTABLE,
@@ -112,22 +111,24 @@ impl PathJudge {
     ) -> JudgedPath {
         let path = absolute_path(raw, actor);
         // What cannot change was not looked at while its caller waited. Its links are those of the system, and tell nothing.
-        let resolved = raw.resolved.clone();
-        let is_settled = resolved.is_none();
-        let resolved = resolved.or_else(|| self.resolver.resolve(raw, actor));
-        let resolved = resolved.unwrap_or_else(|| ResolvedPath {
-            path: path.clone(),
-            found: PathPresence::Nothing,
-            mount: None,
-        });
-        let verdict = match self.judge_access(operation, &resolved, raw.makes, actor) {
+        let is_settled = raw.resolved.is_none();
+        let looked_up = is_settled.then(|| self.resolver.resolve(raw, actor)).flatten();
+        let nothing;
+        let resolved = if let Some(resolved) = raw.resolved.as_ref().or(looked_up.as_ref()) {
+            resolved
+        } else {
+            nothing = ResolvedPath { path: path.clone(), found: PathPresence::Nothing, mount: None };
+            &nothing
+        };
+        let verdict = match self.judge_access(operation, resolved, raw.makes, actor) {
             // A link that the system has put there, to something that is not in every sandbox: the program asked for a file of the system.
             AccessVerdict::Denied(NOT_GRANTED) if is_settled && operation == FileOperation::Read => {
                 AccessVerdict::NotThere
             }
             verdict => verdict,
         };
-        let real = (!is_settled && resolved.path != path).then_some(resolved.path);
+        let real =
+            (!is_settled && resolved.path.as_os_str() != path.as_os_str()).then(|| resolved.path.clone());
         JudgedPath { path, real, verdict }
     }
 
@@ -145,7 +146,7 @@ impl PathJudge {
             PathPresence::There | PathPresence::Folder | PathPresence::Nothing => {}
         }
         let Ok(place) = self.mount_place(resolved) else { return AccessVerdict::Unknown(MOUNTED_LATER) };
-        let lies = LiesOn { real, place: place.as_deref(), resolver: &self.resolver };
+        let lies = LiesOn { real, place, resolver: &self.resolver };
         let verdict = self.judge_place(operation, found, makes, &lies, actor);
         // What was removed lies where it lay, and its name may be another's by now.
         let is_by_name = place.is_none() && found == PathPresence::There && is_nameless(real);
@@ -224,7 +225,7 @@ impl LiesOn<'_> {
 
 impl PathJudge {
     /// The place that the mount of something had when the run began, where that is known; an error where the mount came later.
-    fn mount_place(&self, resolved: &ResolvedPath) -> Result<Option<PathBuf>, MountedLater> {
+    fn mount_place(&self, resolved: &ResolvedPath) -> Result<Option<&Path>, MountedLater> {
         match resolved.mount.and_then(|mount| self.resolver.mount_place(mount)) {
             Some(MountPlace::First(place)) => Ok(Some(place)),
             // What is in memory, or was removed, may lie on a mount that is in no place.
@@ -353,9 +354,7 @@ fn describe_grant(grant: &Grant) -> String {
 
 /// From the root on, with `.` and `..` taken out as far as that can be done by their names. A program's own /proc is called by its number.
 fn absolute_path(raw: &CallerPath, actor: Option<&Actor>) -> PathBuf {
-    let text = Path::new(OsStr::from_bytes(&raw.text));
-    let base = raw.base.as_deref().map_or(Path::new("/"), |base| Path::new(OsStr::from_bytes(base)));
-    let absolute = normalise(&base.join(text));
+    let absolute = normalise(&join_base(raw));
     let own = actor.and_then(|actor| actor.inner_pid);
     match (absolute.strip_prefix("/proc/self"), own) {
         (Ok(rest), Some(own)) => {

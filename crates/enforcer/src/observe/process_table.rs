@@ -1,15 +1,13 @@
-//! Which process a thread belongs to. Read once, and again after a while, since numbers are used again.
+//! Which process a thread belongs to. Asked for once, and again after a while, since numbers are used again.
 
-use std::collections::{HashMap, VecDeque};
-use std::os::fd::OwnedFd;
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rustix::fs::{CWD, Mode, OFlags, openat, readlinkat};
 use rustix::io::Errno;
 
 use super::Actor;
-use crate::sys::signals::is_thread_of;
+use super::process_lookup::{FoundProcess, ProcessLookup};
 
 /// How long what is known of a thread counts. A number is used again only after all others were.
 const VALID_FOR: Duration = Duration::from_secs(1);
@@ -17,17 +15,16 @@ const VALID_FOR: Duration = Duration::from_secs(1);
 /// Threads that are remembered.
 const MOST: usize = 1024;
 
-/// Processes of which a new thread may be one: those that were seen last.
-const MOST_LEADERS: usize = 8;
-
 /// What is known of the threads of a run.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct ProcessTable {
     known: HashMap<u32, KnownThread>,
-    leaders: VecDeque<(Arc<Actor>, Instant)>,
+    /// The process of which a thread was seen last: a new one is mostly of the same.
+    last: Option<u32>,
     /// Processes that were about to execute another program, and when: until they have, another thread of theirs may call, and be
     /// known by the old one.
     executing: HashMap<u32, PendingExec>,
+    lookup: ProcessLookup,
 }
 
 #[derive(Debug)]
@@ -40,17 +37,38 @@ struct PendingExec {
 #[derive(Debug)]
 struct KnownThread {
     actor: Arc<Actor>,
-    /// Its folder in /proc, once it was needed, which stays its own: when the thread is gone there is nothing in it.
-    folder: Option<OwnedFd>,
     since: Instant,
     /// It has executed another program since.
     is_stale: bool,
 }
 
+impl KnownThread {
+    fn is_recent(&self, now: Instant) -> bool {
+        now.duration_since(self.since) < VALID_FOR
+    }
+
+    fn is_current(&self, now: Instant) -> bool {
+        !self.is_stale && self.is_recent(now)
+    }
+}
+
 impl ProcessTable {
+    /// Of a run that may make namespaces of its own, or that may not.
+    pub(super) fn new(makes_namespaces: bool) -> Self {
+        let lookup = ProcessLookup::new(makes_namespaces);
+        Self { known: HashMap::new(), last: None, executing: HashMap::new(), lookup }
+    }
+
     /// Who a thread is.
     pub(super) fn actor(&mut self, thread: u32, now: Instant) -> Option<Arc<Actor>> {
-        self.look_up(thread, now).map(|known| Arc::clone(&known.actor))
+        if !self.known.get(&thread).is_some_and(|known| known.is_current(now))
+            || self.has_executed(thread, now)
+        {
+            self.look_up(thread, now)?;
+        }
+        let actor = Arc::clone(&self.known.get(&thread)?.actor);
+        self.last = Some(actor.pid);
+        Some(actor)
     }
 
     /// It is about to execute another program.
@@ -64,7 +82,6 @@ impl ProcessTable {
             self.executing.clear();
         }
         self.executing.insert(pid, PendingExec { since: now, binary });
-        self.leaders.retain(|(leader, _)| leader.pid != pid);
         // Its other threads are gone by then.
         for known in self.known.values_mut().filter(|known| known.actor.pid == pid) {
             known.is_stale = true;
@@ -72,45 +89,62 @@ impl ProcessTable {
     }
 
     /// The folder that a thread is in, or that one of its descriptors is of.
-    pub(super) fn folder(
-        &mut self,
-        thread: u32,
-        descriptor: Option<i32>,
-        now: Instant,
-    ) -> Result<Vec<u8>, Errno> {
-        self.look_up(thread, now).ok_or(Errno::SRCH)?;
-        let known = self.known.get_mut(&thread).ok_or(Errno::SRCH)?;
-        if known.folder.is_none() {
-            known.folder = Some(folder_of(thread).ok_or(Errno::SRCH)?);
-        }
-        let folder = known.folder.as_ref().ok_or(Errno::SRCH)?;
-        let link = match descriptor {
-            None => readlinkat(folder, "cwd", Vec::new()),
-            Some(number) => readlinkat(folder, format!("fd/{number}"), Vec::new()),
-        };
-        link.map(std::ffi::CString::into_bytes)
+    pub(super) fn folder(&mut self, thread: u32, descriptor: Option<i32>) -> Result<Vec<u8>, Errno> {
+        self.lookup.folder(thread, descriptor)
     }
 
-    fn look_up(&mut self, thread: u32, now: Instant) -> Option<&KnownThread> {
-        let is_good = |known: &KnownThread| !known.is_stale && now.duration_since(known.since) < VALID_FOR;
-        if !self.known.get(&thread).is_some_and(is_good) || self.has_executed(thread, now) {
-            if self.known.len() >= MOST {
-                self.known.retain(|_, known| is_good(known));
-            }
-            if self.known.len() >= MOST {
-                self.known.clear();
-            }
-            let known = match self.find_sibling(thread, now) {
-                Some(actor) => KnownThread { actor, folder: None, since: now, is_stale: false },
-                None => self.read_new(thread, now)?,
-            };
-            self.known.insert(thread, known);
+    /// Asks who a thread is.
+    fn look_up(&mut self, thread: u32, now: Instant) -> Option<()> {
+        let known = match self.read_program(thread, now) {
+            Some(known) => known,
+            None => self.read_new(thread, now)?,
+        };
+        if self.known.len() >= MOST {
+            self.known.retain(|_, known| known.is_current(now));
         }
-        self.known.get(&thread)
+        if self.known.len() >= MOST {
+            self.known.clear();
+        }
+        self.known.insert(thread, known);
+        Some(())
+    }
+
+    /// A process that has executed another program is the same one: only the program is asked for. The thread that leads it has the
+    /// number of the process before and after, whichever thread it was that executed it.
+    fn read_program(&mut self, thread: u32, now: Instant) -> Option<KnownThread> {
+        let known = self.known.get(&thread)?;
+        if known.actor.pid != thread || !known.is_recent(now) {
+            return None;
+        }
+        let (since, before) = (known.since, Arc::clone(&known.actor));
+        let actor = Actor { binary: self.lookup.binary(thread), ..Actor::clone(&before) };
+        Some(KnownThread { actor: Arc::new(actor), since, is_stale: false })
+    }
+
+    fn read_new(&mut self, thread: u32, now: Instant) -> Option<KnownThread> {
+        let found = self.lookup.find_process(thread);
+        let actor = match self.find_sibling(thread, found, now) {
+            Some(actor) => actor,
+            None => self.lookup.read(thread, found)?,
+        };
+        Some(KnownThread { actor: Arc::new(actor), since: now, is_stale: false })
+    }
+
+    /// A thread of a process that is known already. Its program is what the other's is, unless that is about to be another.
+    fn find_sibling(&self, thread: u32, found: Option<FoundProcess>, now: Instant) -> Option<Actor> {
+        let pid = found.map(|found| found.pid).or(self.last).filter(|pid| *pid != thread)?;
+        let known = self.known.get(&pid).filter(|known| known.is_current(now))?;
+        if self.executing.contains_key(&pid) || (found.is_none() && !self.lookup.is_thread_of(pid, thread)) {
+            return None;
+        }
+        Some(Actor { thread, ..Actor::clone(&known.actor) })
     }
 
     /// Whether a thread that was about to execute another program has done so since it was looked at.
     fn has_executed(&mut self, thread: u32, now: Instant) -> bool {
+        if self.executing.is_empty() {
+            return false;
+        }
         let Some(known) = self.known.get(&thread) else { return false };
         let pid = known.actor.pid;
         let Some(executing) = self.executing.get(&pid) else { return false };
@@ -122,57 +156,7 @@ impl ProcessTable {
             self.executing.remove(&pid);
             return false;
         }
-        let is_same =
-            is_known && known.folder.as_ref().is_some_and(|folder| binary_of(folder) == known.actor.binary);
-        if !is_same {
-            self.leaders.retain(|(leader, _)| leader.pid != pid);
-        }
-        !is_same
-    }
-
-    /// A thread of a process that is known already: one question, where reading of it takes many.
-    fn find_sibling(&self, thread: u32, now: Instant) -> Option<Arc<Actor>> {
-        let valid = self.leaders.iter().filter(|(_, since)| now.duration_since(*since) < VALID_FOR);
-        let leader = valid.map(|(leader, _)| leader).find(|leader| is_thread_of(leader.pid, thread))?;
-        Some(Arc::new(Actor { thread, ..Actor::clone(leader) }))
-    }
-
-    fn read_new(&mut self, thread: u32, now: Instant) -> Option<KnownThread> {
-        let known = KnownThread::of(thread, now)?;
-        self.leaders.retain(|(leader, _)| leader.pid != known.actor.pid);
-        self.leaders.truncate(MOST_LEADERS - 1);
-        self.leaders.push_front((Arc::clone(&known.actor), now));
-        Some(known)
-    }
-}
-
-fn folder_of(thread: u32) -> Option<OwnedFd> {
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    openat(CWD, format!("/proc/{thread}"), flags, Mode::empty()).ok()
-}
-
-fn binary_of(folder: &OwnedFd) -> Option<String> {
-    readlinkat(folder, "exe", Vec::new()).ok().map(|path| path.to_string_lossy().into_owned())
-}
-
-impl KnownThread {
-    fn of(thread: u32, now: Instant) -> Option<Self> {
-        let folder = folder_of(thread)?;
-        let file = openat(&folder, "status", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok()?;
-        let mut status = [0; 4096];
-        let count = rustix::io::read(&file, &mut status).ok()?;
-        let status = String::from_utf8_lossy(status.get(..count)?);
-        let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name));
-        let number = |text: Option<&str>| text.and_then(|text| text.trim().parse().ok());
-        let actor = Actor {
-            pid: number(field("Tgid:"))?,
-            thread,
-            // The number in each namespace, the innermost last.
-            inner_pid: number(field("NStgid:").and_then(|all| all.split_whitespace().last())),
-            parent: number(field("PPid:")),
-            binary: binary_of(&folder),
-        };
-        Some(Self { actor: Arc::new(actor), folder: Some(folder), since: now, is_stale: false })
+        !(is_known && self.lookup.binary(thread) == known.actor.binary)
     }
 }
 
@@ -192,7 +176,7 @@ mod tests {
             .unwrap();
         let (pid, now) = (child.id(), Instant::now());
         let is_sleeping = || std::fs::read_link(format!("/proc/{pid}/exe")).unwrap().ends_with("sleep");
-        let mut processes = ProcessTable::default();
+        let mut processes = ProcessTable::new(false);
         let first = processes.actor(pid, now).unwrap().binary.clone().unwrap();
         processes.note_exec(pid, now);
         // It is not done yet, and asked for again.

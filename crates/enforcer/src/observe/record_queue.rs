@@ -125,8 +125,9 @@ impl RecordQueue {
         self.ready.notify_all();
     }
 
-    /// Waits for something, and takes all there is.
-    pub(crate) fn take_all(&self) -> RecordBatch {
+    /// Waits for something, and takes all there is. What comes next is put into `emptied`, so that nobody who records has to wait for
+    /// memory.
+    pub(crate) fn take_all(&self, emptied: Vec<SyscallRecord>) -> RecordBatch {
         let mut state = self.lock();
         while state.waiting.is_empty() && state.lost == state.reported_lost && !state.is_over {
             state.is_idle = true;
@@ -137,7 +138,7 @@ impl RecordQueue {
             let (after, _) = self.ready.wait_timeout(state, BATCH).unwrap_or_else(PoisonError::into_inner);
             state = after;
         }
-        let records = std::mem::take(&mut state.waiting);
+        let records = std::mem::replace(&mut state.waiting, emptied);
         state.bytes = 0;
         let lost = state.lost - state.reported_lost;
         state.reported_lost = state.lost;
@@ -205,7 +206,7 @@ mod tests {
         assert!(fitted * (64 << 10) <= MOST_BYTES && fitted > 0, "{fitted}");
         assert_eq!(queue.lost_count(), (count - fitted) as u64);
         // There is room again when they were taken out.
-        let batch = queue.take_all();
+        let batch = queue.take_all(Vec::new());
         assert_eq!((batch.records.len(), batch.lost), (fitted, (count - fitted) as u64));
         assert!(queue.push(record(64 << 10)));
     }

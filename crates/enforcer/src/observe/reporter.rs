@@ -15,6 +15,9 @@ use super::syscall_record::{ProgramArguments, RecordedAction, SyscallRecord};
 use super::{AccessVerdict, Execution, ObservedAction, ObservedEvent, ObservedFile, Observer};
 use skillsandbox_terms::FileOperation;
 
+/// Records for which there is room from one batch to the next.
+const MOST_KEPT: usize = 1024;
+
 /// The thread that tells the observer.
 #[derive(Debug)]
 pub(crate) struct ObservationReporter {
@@ -67,9 +70,10 @@ struct ReportLoop {
 
 impl ReportLoop {
     fn run(&mut self) {
+        let mut emptied = Vec::new();
         loop {
-            let batch = self.queue.take_all();
-            for record in batch.records {
+            let mut batch = self.queue.take_all(std::mem::take(&mut emptied));
+            for record in batch.records.drain(..) {
                 let event = self.judge(record);
                 self.report(&event);
             }
@@ -81,6 +85,9 @@ impl ReportLoop {
             if batch.is_last {
                 return;
             }
+            // What one burst took is not kept for the rest of a run.
+            batch.records.shrink_to(MOST_KEPT);
+            emptied = batch.records;
         }
     }
 

@@ -1,13 +1,13 @@
 //! The root of the sandbox, held open, so that paths can be judged after the last process has ended.
 
 use std::os::fd::{AsFd as _, OwnedFd};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use rustix::fs::{CWD, Mode, OFlags, openat};
 
 use super::local_walk::{WalkEnd, walk};
-use super::mount_table::MountTable;
+use super::mount_table::{FirstMounts, MountTable};
 
 /// Shared by the listener, which can open it while a process waits, and the reporter, which looks paths up in it.
 #[derive(Debug, Clone, Default)]
@@ -18,15 +18,17 @@ struct HeldRoot {
     root: OwnedFd,
     /// Without it, the mounts below the root would go with the last process: a descriptor keeps a namespace alive (namespaces(7)).
     _mounts: Option<OwnedFd>,
-    /// The mounts below it.
+    /// The mounts below it, as they were when the run began: of these there is no waiting.
+    first: Option<Arc<FirstMounts>>,
+    /// And as they are.
     table: Mutex<Option<MountTable>>,
 }
 
 /// Where a mount of the sandbox is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum MountPlace {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum MountPlace<'a> {
     /// It was here when the run began.
-    First(PathBuf),
+    First(&'a Path),
     /// It came later.
     Later,
 }
@@ -46,7 +48,7 @@ impl SandboxRoot {
     /// This one.
     #[cfg(test)]
     pub(super) fn of(root: OwnedFd) -> Self {
-        Self(Arc::new(OnceLock::from(HeldRoot { root, _mounts: None, table: Mutex::new(None) })))
+        Self(Arc::new(OnceLock::from(HeldRoot { root, _mounts: None, first: None, table: Mutex::new(None) })))
     }
 
     pub(super) fn descriptor(&self) -> Option<&OwnedFd> {
@@ -54,17 +56,23 @@ impl SandboxRoot {
     }
 
     /// Where a mount is, by its number; `None` where the mounts are not known.
-    pub(super) fn mount_place(&self, number: u64) -> Option<MountPlace> {
-        let table = self.0.get()?.table.lock().unwrap_or_else(PoisonError::into_inner);
-        let place = table.as_ref()?.first_place(number);
-        Some(place.map_or(MountPlace::Later, |place| MountPlace::First(place.to_owned())))
+    pub(super) fn mount_place(&self, number: u64) -> Option<MountPlace<'_>> {
+        let place = self.first()?.place(number);
+        Some(place.map_or(MountPlace::Later, MountPlace::First))
     }
 
     /// Whether a path lay on the mount of this place when the run began, so that what is on that mount now may be it.
     pub(super) fn was_on_mount(&self, path: &Path, place: &Path) -> bool {
-        let Some(held) = self.0.get() else { return false };
-        let table = held.table.lock().unwrap_or_else(PoisonError::into_inner);
-        table.as_ref().is_some_and(|table| table.first_mount_of(path) == Some(place))
+        self.first().is_some_and(|first| first.mount_of(path) == Some(place))
+    }
+
+    /// Whether all of it could be looked up without asking anybody but this kernel when the run began.
+    pub(super) fn was_local(&self) -> bool {
+        self.first().is_some_and(FirstMounts::are_all_local)
+    }
+
+    fn first(&self) -> Option<&FirstMounts> {
+        self.0.get()?.first.as_deref()
     }
 
     /// Whether a path can be looked up without asking anybody but this kernel.
@@ -82,7 +90,8 @@ impl HeldRoot {
         let root = openat(CWD, format!("/proc/{pid}/root"), flags, Mode::empty()).ok()?;
         let flags = OFlags::RDONLY | OFlags::CLOEXEC;
         let mounts = openat(CWD, format!("/proc/{pid}/ns/mnt"), flags, Mode::empty()).ok()?;
-        let table = Mutex::new(MountTable::of(&pid.to_string()));
-        Some(Self { root, _mounts: Some(mounts), table })
+        let table = MountTable::of(&pid.to_string());
+        let first = table.as_ref().map(MountTable::first);
+        Some(Self { root, _mounts: Some(mounts), first, table: Mutex::new(table) })
     }
 }

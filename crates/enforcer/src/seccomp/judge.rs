@@ -7,8 +7,10 @@ use nix::errno::Errno;
 
 use super::FilterRestrictions;
 use super::filter::{CompileError, UNLISTED, call_number};
-use super::groups::{DENIED, FUTURE, GROUPS, restricted};
-use super::table::{ArgumentRule, CallGroup, CallSupervision, DenialAnswer, DeniedGroup, ProfileScope};
+use super::groups::{DENIED, FUTURE, GROUPS, RESTRICTED, counts};
+use super::table::{
+    ArgumentRule, CallGroup, CallSupervision, DenialAnswer, DeniedGroup, ProfileScope, RestrictedGroup,
+};
 use skillsandbox_terms::SyscallProfile;
 
 /// What a profile does with one call.
@@ -44,6 +46,8 @@ pub enum SyscallVerdict {
 struct CallEntry {
     groups: Vec<(&'static CallGroup, &'static [ArgumentRule])>,
     denials: Vec<(&'static DeniedGroup, &'static [ArgumentRule])>,
+    /// What some runs do without.
+    restricted: Vec<&'static RestrictedGroup>,
 }
 
 pub(super) fn judge(
@@ -53,15 +57,12 @@ pub(super) fn judge(
     arguments: [u64; 6],
 ) -> Result<SyscallVerdict, CompileError> {
     let holds = |rules: &[ArgumentRule]| rules.is_empty() || rules.iter().any(|rule| rule.holds(arguments));
-    for denial in restricted(restrictions) {
-        for call in denial.calls.here() {
-            if call_number(&call)? == number {
-                let (errno, group, reason) = (denial.answer.errno() as i32, denial.name, denial.reason);
-                return Ok(SyscallVerdict::Refused { errno, group, reason });
-            }
-        }
-    }
     let entry = index()?.get(&number);
+    let mut restricted = entry.into_iter().flat_map(|entry| &entry.restricted);
+    if let Some(RestrictedGroup { denied, .. }) = restricted.find(|group| counts(group, restrictions)) {
+        let (errno, group, reason) = (denied.answer.errno() as i32, denied.name, denied.reason);
+        return Ok(SyscallVerdict::Refused { errno, group, reason });
+    }
     let groups = entry.map_or(&[][..], |entry| &entry.groups);
     let denials = entry.map_or(&[][..], |entry| &entry.denials);
 
@@ -95,6 +96,12 @@ fn why_not(profile: SyscallProfile, group: &CallGroup) -> &'static str {
     }
 }
 
+/// Makes the index of all calls, so that the first who is judged does not wait for it.
+pub(super) fn make_index() {
+    // Where it cannot be made, whoever is judged is told.
+    let _ = index();
+}
+
 fn index() -> Result<&'static HashMap<i32, CallEntry>, CompileError> {
     static INDEX: OnceLock<HashMap<i32, CallEntry>> = OnceLock::new();
     if let Some(index) = INDEX.get() {
@@ -109,6 +116,11 @@ fn index() -> Result<&'static HashMap<i32, CallEntry>, CompileError> {
     for denial in DENIED {
         for call in denial.calls.here() {
             index.entry(call_number(&call)?).or_default().denials.push((denial, call.rules));
+        }
+    }
+    for group in RESTRICTED {
+        for call in group.denied.calls.here() {
+            index.entry(call_number(&call)?).or_default().restricted.push(group);
         }
     }
     Ok(INDEX.get_or_init(|| index))

@@ -139,6 +139,11 @@ impl SyscallRules {
         Self { profile, restrictions: FilterRestrictions::default() }
     }
 
+    /// Gets ready to judge, before anybody waits for it.
+    pub(crate) fn prepare_judging() {
+        judge::make_index();
+    }
+
     /// What these rules do with a call.
     pub(crate) fn judge(self, number: i32, arguments: [u64; 6]) -> Result<SyscallVerdict, CompileError> {
         judge::judge(self.profile, self.restrictions, number, arguments)

@@ -13,6 +13,7 @@ pub(crate) mod landlock;
 pub(crate) mod loopback;
 pub(crate) mod mount;
 pub(crate) mod probe;
+pub(crate) mod process_info;
 pub(crate) mod seccomp;
 pub(crate) mod signals;
 pub(crate) mod sockets;

@@ -12,6 +12,11 @@ pub(crate) fn line(value: &impl Serialize) -> io::Result<Vec<u8>> {
     written(value, JsonLayout { depth: 0, broken: 0, indent: 0, has_value: false })
 }
 
+/// The same, behind what is there already.
+pub(crate) fn append_line(out: &mut Vec<u8>, value: &impl Serialize) -> io::Result<()> {
+    append(out, value, JsonLayout { depth: 0, broken: 0, indent: 0, has_value: false })
+}
+
 /// A value whose outer `broken` levels have a line for each thing in them, for a person. `indent` is the level it stands at.
 pub(crate) fn lines(value: &impl Serialize, broken: usize, indent: usize) -> io::Result<Vec<u8>> {
     written(value, JsonLayout { depth: 0, broken, indent, has_value: false })
@@ -19,8 +24,13 @@ pub(crate) fn lines(value: &impl Serialize, broken: usize, indent: usize) -> io:
 
 fn written(value: &impl Serialize, layout: JsonLayout) -> io::Result<Vec<u8>> {
     let mut out = Vec::with_capacity(512);
-    value.serialize(&mut Serializer::with_formatter(&mut out, layout))?;
+    append(&mut out, value, layout)?;
     Ok(out)
+}
+
+fn append(out: &mut Vec<u8>, value: &impl Serialize, layout: JsonLayout) -> io::Result<()> {
+    value.serialize(&mut Serializer::with_formatter(out, layout))?;
+    Ok(())
 }
 
 struct JsonLayout {

@@ -28,6 +28,8 @@ const PATIENCE: Duration = Duration::from_millis(200);
 pub struct TraceWriter {
     path: PathBuf,
     out: BufWriter<File>,
+    /// The last line that was written: its memory is used again for the next.
+    line: Vec<u8>,
     chain: HashChain,
     tally: EventTally,
     next: u64,
@@ -59,6 +61,7 @@ impl TraceWriter {
         let mut writer = Self {
             path: path.to_owned(),
             out,
+            line: Vec::new(),
             chain,
             tally: EventTally::default(),
             next: 0,
@@ -86,16 +89,19 @@ impl TraceWriter {
     /// Writes an event that is short and has its place already, which is the next one.
     pub(crate) fn write_numbered(&mut self, event: &Event) -> Result<(), TraceError> {
         debug_assert_eq!(event.sequence, self.next, "a trace has no gaps");
-        let json = json::line(event).map_err(|error| self.failed(error))?;
-        let mut line = Vec::with_capacity(json.len() + 128);
+        let mut line = std::mem::take(&mut self.line);
+        line.clear();
         line.extend_from_slice(if self.next == 0 { b"\n" } else { b",\n" });
         let start = line.len();
         line.extend_from_slice(EVENT_INDENT.as_bytes());
-        line.extend_from_slice(json.strip_suffix(b"}").unwrap_or(&json));
+        json::append_line(&mut line, event).map_err(|error| self.failed(error))?;
+        // The brace comes behind the hash.
+        line.pop_if(|last| *last == b'}');
         let mut chain = self.chain;
         let hash = chain.link(line.get(start..).unwrap_or_default());
-        line.extend_from_slice(format!("{HASH_FIELD}{hash}{HASH_END}").as_bytes());
+        write!(line, "{HASH_FIELD}{hash}{HASH_END}").map_err(|error| self.failed(error))?;
         self.put(&line)?;
+        self.line = line;
         self.chain = chain;
         self.next += 1;
         self.tally.count(event);

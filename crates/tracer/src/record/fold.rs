@@ -4,7 +4,6 @@
 //! further times are counted, and written as one event that `repeats` the first, when the run ends or room is needed.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 
 use sha2::{Digest as _, Sha256};
 
@@ -74,13 +73,15 @@ struct FoldEntry {
 pub(crate) struct EventFolder {
     fold: FoldMode,
     kinds: HashMap<FoldKey, FoldEntry>,
+    /// The keys of what is summed up by folder of the system. There are few of these.
+    system: HashMap<(&'static str, EventVerdict), FoldKey>,
     bytes: usize,
     order: u64,
 }
 
 impl EventFolder {
     pub(crate) fn new(fold: FoldMode) -> Self {
-        Self { fold, kinds: HashMap::new(), bytes: 0, order: 0 }
+        Self { fold, kinds: HashMap::new(), system: HashMap::new(), bytes: 0, order: 0 }
     }
 
     /// Whether to write an event, whose times are filled in.
@@ -88,31 +89,28 @@ impl EventFolder {
         if self.fold == FoldMode::Nothing || event.repeats.is_some() {
             return FoldStep::Pass;
         }
-        if let Some(folder) = self.system_folder(event) {
-            let mut event = event.clone();
-            event.kind =
-                EventKind::File { operation: FileOperation::Read, path: format!("{folder}/*"), to: None };
-            event.process = None;
-            event.rule = None;
-            self.count(key(&event), &event, None);
+        if let Some((folder, verdict)) = self.system_folder(event) {
+            self.count_in_system(folder, verdict, event);
             return FoldStep::Counted;
         }
         if !can_repeat(event) {
             return FoldStep::Pass;
         }
         let key = key(event);
-        if self.kinds.contains_key(&key) {
-            self.count(key, event, None);
-            return FoldStep::Counted;
+        match self.kinds.get_mut(&key) {
+            Some(entry) => {
+                entry.count(event);
+                FoldStep::Counted
+            }
+            None => FoldStep::Write(key),
         }
-        FoldStep::Write(key)
     }
 
-    /// An event was written, at this place: from now on it is counted.
-    pub(crate) fn wrote(&mut self, key: FoldKey, event: &Event) {
-        let mut first = event.clone();
-        first.count = 0;
-        self.count(key, &first, Some(event.sequence));
+    /// An event was written: from now on it is counted.
+    pub(crate) fn wrote(&mut self, key: FoldKey, mut event: Event) {
+        event.count = 0;
+        let place = event.sequence;
+        self.remember(key, event, Some(place));
     }
 
     /// Whether it is time to [`EventFolder::drain`].
@@ -138,30 +136,29 @@ impl EventFolder {
         events.collect()
     }
 
-    fn count(&mut self, key: FoldKey, event: &Event, first: Option<u64>) {
-        let end = event.last_elapsed_us.unwrap_or(event.elapsed_us);
-        match self.kinds.entry(key) {
-            Entry::Vacant(vacant) => {
-                self.bytes += size(event);
-                self.order += 1;
-                let pending = event.count;
-                let mut event = event.clone();
-                event.last_elapsed_us = Some(end);
-                vacant.insert(FoldEntry { order: self.order, event, first, pending });
-            }
-            Entry::Occupied(mut occupied) => {
-                let kind = occupied.get_mut();
-                if kind.pending == 0 {
-                    kind.event = event.clone();
-                }
-                kind.pending = kind.pending.saturating_add(event.count);
-                let last = kind.event.last_elapsed_us.unwrap_or(kind.event.elapsed_us);
-                kind.event.last_elapsed_us = Some(last.max(end));
-            }
-        }
+    fn remember(&mut self, key: FoldKey, mut event: Event, first: Option<u64>) {
+        self.bytes += size(&mut event);
+        self.order += 1;
+        event.last_elapsed_us = Some(event.last_elapsed_us.unwrap_or(event.elapsed_us));
+        self.kinds.insert(key, FoldEntry { order: self.order, pending: event.count, event, first });
     }
 
-    fn system_folder(&self, event: &Event) -> Option<&'static str> {
+    /// One more read in a folder of the system: who read what there is not kept.
+    fn count_in_system(&mut self, folder: &'static str, verdict: EventVerdict, event: &Event) {
+        let known = self.system.get(&(folder, verdict)).copied();
+        if let Some(entry) = known.and_then(|key| self.kinds.get_mut(&key)) {
+            return entry.count(event);
+        }
+        let path = format!("{folder}/*");
+        let mut summed = Event::new(EventKind::File { operation: FileOperation::Read, path, to: None });
+        summed.verdict = Some(verdict);
+        (summed.sequence, summed.time, summed.elapsed_us) = (event.sequence, event.time, event.elapsed_us);
+        (summed.count, summed.last_elapsed_us) = (event.count, event.last_elapsed_us);
+        let key = *self.system.entry((folder, verdict)).or_insert_with(|| key(&summed));
+        self.remember(key, summed, None);
+    }
+
+    fn system_folder(&self, event: &Event) -> Option<(&'static str, EventVerdict)> {
         // A name of the system that leads elsewhere is none.
         if self.fold != FoldMode::RepeatsAndSystem || event.resolved_path.is_some() {
             return None;
@@ -169,10 +166,23 @@ impl EventFolder {
         match (&event.kind, event.verdict) {
             (
                 EventKind::File { operation: FileOperation::Read, path, to: None },
-                Some(EventVerdict::Allowed | EventVerdict::Failed),
-            ) => system_folder(path),
+                Some(verdict @ (EventVerdict::Allowed | EventVerdict::Failed)),
+            ) => Some((system_folder(path)?, verdict)),
             _ => None,
         }
+    }
+}
+
+impl FoldEntry {
+    /// One more of them, or as many as that event stands for.
+    fn count(&mut self, event: &Event) {
+        if self.pending == 0 {
+            self.event = event.clone();
+        }
+        self.pending = self.pending.saturating_add(event.count);
+        let end = event.last_elapsed_us.unwrap_or(event.elapsed_us);
+        let last = self.event.last_elapsed_us.unwrap_or(self.event.elapsed_us);
+        self.event.last_elapsed_us = Some(last.max(end));
     }
 }
 
@@ -214,7 +224,7 @@ fn key(event: &Event) -> FoldKey {
     match &event.kind {
         EventKind::File { operation, path, to } => {
             part(Some("file"));
-            part(Some(&format!("{operation:?}")));
+            part(Some(operation.as_str()));
             part(Some(path));
             part(to.as_deref());
         }
@@ -260,16 +270,20 @@ fn key(event: &Event) -> FoldKey {
         | EventKind::RunEnded { .. } => {}
     }
     part(event.resolved_path.as_deref());
-    part(Some(&format!("{:?}", event.verdict)));
+    part(event.verdict.map(|verdict| match verdict {
+        EventVerdict::Allowed => "allowed",
+        EventVerdict::Denied => "denied",
+        EventVerdict::Failed => "failed",
+        EventVerdict::Unknown => "unknown",
+    }));
     part(event.rule.as_deref());
     part(event.process.as_ref().and_then(|process| process.binary.as_deref()));
     hash.finalize().into()
 }
 
-/// About how many bytes an event takes in memory.
-fn size(event: &Event) -> usize {
+/// About how many bytes an event takes in memory. It is not changed.
+fn size(event: &mut Event) -> usize {
     let mut bytes = size_of::<FoldEntry>() + size_of::<FoldKey>();
-    let mut event = event.clone();
-    crate::format::bounds::each_text(&mut event, |text| bytes += text.len() + size_of::<String>());
+    crate::format::bounds::each_text(event, |text| bytes += text.len() + size_of::<String>());
     bytes
 }

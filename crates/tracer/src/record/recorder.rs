@@ -164,7 +164,7 @@ impl Recorder {
             }
             FoldStep::Write(key) => {
                 if let Some(event) = self.place(event) {
-                    self.folder.wrote(key, &event);
+                    self.folder.wrote(key, event);
                 }
             }
             FoldStep::Counted => {}

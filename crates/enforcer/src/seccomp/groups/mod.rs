@@ -11,9 +11,7 @@ mod restricted;
 
 use super::table::{CallGroup, DeniedGroup};
 pub(super) use network::is_destination;
-#[cfg(test)]
-pub(super) use restricted::RESTRICTED;
-pub(super) use restricted::restricted;
+pub(super) use restricted::{RESTRICTED, counts, restricted};
 
 /// Everything that some profile allows.
 pub(super) const GROUPS: &[CallGroup] = &[

@@ -35,9 +35,13 @@ pub(in crate::seccomp) const RESTRICTED: &[RestrictedGroup] = &[
 pub(in crate::seccomp) fn restricted(
     restrictions: FilterRestrictions,
 ) -> impl Iterator<Item = &'static DeniedGroup> + Clone {
-    let counts = move |group: &&RestrictedGroup| match group.cause {
+    RESTRICTED.iter().filter(move |group| counts(group, restrictions)).map(|group| &group.denied)
+}
+
+/// Whether one of them counts for a run.
+pub(in crate::seccomp) fn counts(group: &RestrictedGroup, restrictions: FilterRestrictions) -> bool {
+    match group.cause {
         RestrictionCause::NamedPrograms => restrictions.named_programs,
         RestrictionCause::UncountedMemory => restrictions.uncounted_memory,
-    };
-    RESTRICTED.iter().filter(counts).map(|group| &group.denied)
+    }
 }
