@@ -280,7 +280,8 @@ impl ConnectLoop {
         let mut woken = ConnectWake::of(given.try_recv());
         if matches!(woken, ConnectWake::Time) {
             let sockets = self.waiting.iter().filter(|waiting| waiting.is_polled);
-            let mut fds: Vec<_> = sockets.map(|waiting| PollFd::new(&waiting.socket, PollFlags::OUT)).collect();
+            let mut fds: Vec<_> =
+                sockets.map(|waiting| PollFd::new(&waiting.socket, PollFlags::OUT)).collect();
             fds.push(PollFd::new(&*self.bell, PollFlags::IN));
             let wait = Timespec { tv_sec: 0, tv_nsec: look.subsec_nanos().into() };
             let _ = poll(&mut fds, Some(&wait));
