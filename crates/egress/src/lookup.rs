@@ -17,13 +17,12 @@ use crate::rule::DNS_PORT;
 /// The longest that a resolver is waited for.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How long an answer is good for where nobody says so, as the system's resolver does not: long enough for a page's many
-/// connections, and short enough for a server that moves.
+/// How long an answer is good for at least, whatever it says, and where it says nothing, as the system's resolver does: long enough for
+/// a page's many connections, and short enough for a server that moves. Each lookup is a message to the resolver, and what does not hold
+/// would let a program send one whenever it likes.
 const KEPT: Duration = Duration::from_secs(30);
 
-/// An answer is kept for as long as it says, but at least and at most so long. The least is because each lookup is a message to the
-/// resolver, which a name that never holds would let a program send at any moment; the most, because what leads astray must end.
-const SHORTEST_KEPT: Duration = Duration::from_secs(1);
+/// How long it is at most, however long it holds.
 const LONGEST_KEPT: Duration = Duration::from_mins(5);
 
 /// How long this machine's own addresses are remembered. They are judged by at each dial, however long an answer is kept.
@@ -52,7 +51,7 @@ pub(crate) struct NameAddresses {
 
 impl NameAddresses {
     fn kept(&self) -> Duration {
-        self.ttl.map_or(KEPT, |ttl| ttl.clamp(SHORTEST_KEPT, LONGEST_KEPT))
+        self.ttl.unwrap_or_default().clamp(KEPT, LONGEST_KEPT)
     }
 }
 
@@ -144,10 +143,10 @@ impl NameLookups {
         None
     }
 
-    /// A name was answered, and nobody is to be found there: it is asked for anew soon, however long the answer holds.
+    /// A name was answered, and nobody is to be found there: it is asked for anew before long, however long the answer holds.
     pub(crate) fn doubt(&mut self, name: &str, now: Instant) {
         if let Some(CachedLookup::Answered(Ok(_), until)) = self.known.get_mut(name) {
-            *until = (*until).min(now + SHORTEST_KEPT);
+            *until = (*until).min(now + KEPT);
         }
     }
 
@@ -345,7 +344,7 @@ mod tests {
         lookups.shared.lock().threads = MOST_THREADS;
         let now = Instant::now();
         let cases =
-            [(Some(0), 1), (Some(1), 1), (Some(20), 20), (Some(299), 299), (Some(301), 300), (None, 30)];
+            [(Some(0), 30), (Some(29), 30), (Some(31), 31), (Some(299), 299), (Some(301), 300), (None, 30)];
         for (ttl, kept) in cases.into_iter().chain([(Some(u32::MAX >> 1), 300)]) {
             answer(&mut lookups, "a.test", ttl, now);
             let just_before = now + Duration::from_millis(kept * 1000 - 1);
@@ -355,18 +354,18 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_where_nobody_is_to_be_found_is_asked_for_anew_soon_but_not_at_once() {
+    fn an_answer_where_nobody_is_to_be_found_is_asked_for_anew_before_long_but_not_at_once() {
         let mut lookups = NameLookups::new(Some([127, 0, 0, 1].into())).unwrap();
         lookups.shared.lock().threads = MOST_THREADS;
         let now = Instant::now();
         answer(&mut lookups, "a.test", Some(300), now);
         lookups.doubt("a.test", now);
-        lookups.doubt("a.test", now + SHORTEST_KEPT / 2);
+        lookups.doubt("a.test", now + KEPT / 2);
         lookups.doubt("b.test", now);
-        assert!(lookups.look_up("a.test", now + SHORTEST_KEPT / 2).is_some());
-        assert!(lookups.look_up("a.test", now + SHORTEST_KEPT).is_none());
+        assert!(lookups.look_up("a.test", now + KEPT / 2).is_some());
+        assert!(lookups.look_up("a.test", now + KEPT).is_none());
         lookups.doubt("a.test", now);
-        assert!(lookups.look_up("a.test", now + SHORTEST_KEPT).is_none(), "asked once");
+        assert!(lookups.look_up("a.test", now + KEPT).is_none(), "asked once");
         assert_eq!(lookups.shared.lock().names.len(), 1);
     }
 
