@@ -80,10 +80,11 @@ pub(crate) fn enforcer() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Connections, bytes and the start with names granted, beside bare loopback.
+/// Connections, lookups, bytes and the start with names granted, of the library and of the command, beside the same without a sandbox.
 pub(crate) fn network() -> anyhow::Result<()> {
     let program = build_program("network")?;
-    for part in ["connections", "lookups", "download", "upload", "concurrent", "start"] {
+    succeed(cargo(["build", "--release", "--package", "skillsandbox"]).envs(setup::run()?))?;
+    for part in ["connections", "download", "upload", "concurrent", "start"] {
         println!();
         succeed(Command::new(&program).arg(part))?;
     }

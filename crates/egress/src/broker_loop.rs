@@ -44,7 +44,8 @@ const DRAIN_PATIENCE: u32 = 5;
 /// Rounds of reading what was said before the run ended: far more than sockets hold.
 pub(crate) const MOST_ROUNDS: usize = 256;
 
-const RELAYED: EventFlags = EventFlags::IN
+/// What a relay wants to know of its sockets.
+pub(crate) const RELAYED: EventFlags = EventFlags::IN
     .union(EventFlags::PRI)
     .union(EventFlags::OUT)
     .union(EventFlags::RDHUP)
@@ -94,12 +95,6 @@ impl BrokerShared {
 
     pub(crate) fn watch(&self, socket: impl AsFd, token: EventToken, flags: EventFlags) -> io::Result<()> {
         epoll::add(&self.epoll, socket, EventData::new_u64(token.bits()), flags)?;
-        Ok(())
-    }
-
-    /// Watches a socket that was watched already, for what a relay wants to know.
-    pub(crate) fn watch_instead(&self, socket: impl AsFd, token: EventToken) -> io::Result<()> {
-        epoll::modify(&self.epoll, socket, EventData::new_u64(token.bits()), RELAYED)?;
         Ok(())
     }
 
@@ -209,6 +204,8 @@ impl BrokerLoop {
             EventFlags::IN,
         )?;
         for (index, (_, socket)) in sockets.streams.iter().enumerate() {
+            // What is accepted has it from its listener. Bytes go on as they come: the sender has decided how to cut them.
+            let _ = sockopt::set_tcp_nodelay(socket, true);
             shared.watch(socket, EventToken::new(EventSource::Listener, at(index)), EventFlags::IN)?;
         }
         for (index, (_, socket)) in sockets.datagrams.iter().enumerate() {
@@ -286,7 +283,7 @@ impl BrokerLoop {
             EventSource::Control => self.follow_order(now),
             EventSource::Lookups => self.serve_resolved(now),
             EventSource::Listener => self.accept(token.key().index as usize, now),
-            EventSource::Client | EventSource::Server | EventSource::Dial => {
+            EventSource::Client | EventSource::Dial => {
                 if let Some(connection) = self.connections.get_mut(token.key()) {
                     connection.note_events(token, flags, &self.shared);
                     self.advance(token, now);
@@ -418,7 +415,13 @@ impl BrokerLoop {
             let port = *port;
             match rustix::net::accept_with(listener, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC) {
                 Ok(socket) if port == DNS_PORT => self.name_streams.accept(socket, &mut self.shared, now),
-                Ok(socket) => self.serve_accepted(socket, now),
+                Ok(socket) => {
+                    self.serve_accepted(socket, now);
+                    // Where only one is served, more are seldom: the kernel says so if there are.
+                    if self.connections.len() == 1 && !self.shared.is_draining {
+                        return;
+                    }
+                }
                 Err(Errno::MFILE | Errno::NFILE | Errno::NOBUFS | Errno::NOMEM) => {
                     return self.pause_accepting(Some(now + ACCEPT_BACKOFF));
                 }
@@ -459,7 +462,6 @@ impl BrokerLoop {
         match admit_connection(&self.shared, to) {
             Ok((target, gate, listens_first, rule)) => {
                 let attempt = self.shared.attempt(action, to, AttemptVerdict::Allowed(rule), now);
-                let _ = sockopt::set_tcp_nodelay(&socket, true);
                 let connection = ProgramConnection::new(socket, target, gate, listens_first, attempt, now);
                 let key = self.connections.insert(connection);
                 let token = EventToken::new(EventSource::Client, key);

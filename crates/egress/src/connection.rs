@@ -8,7 +8,7 @@ use rustix::event::epoll::EventFlags;
 use rustix::net::RecvFlags;
 
 use crate::attempt::{Attempt, AttemptEnd, AttemptVerdict, RefusalReason};
-use crate::broker_loop::BrokerShared;
+use crate::broker_loop::{BrokerShared, RELAYED};
 use crate::dial::{DialAttempts, DialProgress};
 use crate::event_token::{EventSource, EventToken};
 use crate::gate::ProtocolGate;
@@ -44,7 +44,8 @@ enum ConnectionStage {
     /// The name is being resolved.
     Resolving,
     Dialling(DialAttempts),
-    Relaying(SocketSide),
+    /// With the destination, by the attempt of this number.
+    Relaying(SocketSide, u8),
 }
 
 /// What is to be done with a connection now.
@@ -90,18 +91,21 @@ impl ProgramConnection {
 
     /// A socket of it has news.
     pub(crate) fn note_events(&mut self, token: EventToken, flags: EventFlags, shared: &BrokerShared) {
+        let gone = flags.intersects(EventFlags::HUP | EventFlags::ERR);
         let side = match (token.source(), &mut self.stage) {
             (EventSource::Client, _) => &mut self.client,
-            (EventSource::Server, ConnectionStage::Relaying(server)) => server,
+            (EventSource::Dial, ConnectionStage::Relaying(server, number)) if *number == token.number() => {
+                server
+            }
             (EventSource::Dial, ConnectionStage::Dialling(dial)) => {
-                if let Some((socket, to)) = dial.take_connected(token.number()) {
-                    self.connected(token, socket, to, shared);
-                }
-                return;
+                let number = token.number();
+                let Some((socket, to)) = dial.take_connected(number, gone) else { return };
+                self.connected(socket, to, number, shared);
+                let ConnectionStage::Relaying(server, _) = &mut self.stage else { return };
+                server
             }
             _ => return,
         };
-        let gone = flags.intersects(EventFlags::HUP | EventFlags::ERR);
         side.reads_short |= gone || flags.intersects(EventFlags::RDHUP | EventFlags::PRI);
         side.readable |= gone || flags.intersects(EventFlags::IN | EventFlags::RDHUP | EventFlags::PRI);
         side.writable |= gone || flags.contains(EventFlags::OUT);
@@ -128,7 +132,7 @@ impl ProgramConnection {
                 ConnectionStage::Listening => self.read_client(shared),
                 ConnectionStage::Resolving => self.resolve(shared, now),
                 ConnectionStage::Dialling(_) => self.dial(token, shared, now),
-                ConnectionStage::Relaying(_) => return self.relay(shared),
+                ConnectionStage::Relaying(..) => return self.relay(shared),
             };
             if let Err(step) = step {
                 return step;
@@ -139,7 +143,7 @@ impl ProgramConnection {
     /// Whether nothing is left to connect for: the program is gone, and left nothing to bring to a destination that was not
     /// reached yet.
     fn has_said_nothing(&self) -> bool {
-        if matches!(self.stage, ConnectionStage::Relaying(_)) || !self.up.is_empty() {
+        if matches!(self.stage, ConnectionStage::Relaying(..)) || !self.up.is_empty() {
             return false;
         }
         let flags = RecvFlags::PEEK | RecvFlags::DONTWAIT;
@@ -181,50 +185,48 @@ impl ProgramConnection {
         now: Instant,
     ) -> Result<(), ConnectionStep> {
         let ConnectionStage::Dialling(dial) = &mut self.stage else { return Ok(()) };
-        let watch = |socket: &OwnedFd, number| {
-            let flags = EventFlags::OUT | EventFlags::ET;
-            shared.watch(socket, token.with(EventSource::Dial, number), flags)
-        };
+        // From the attempt on as for the relay that may become of it: nothing has to be changed when it is connected.
+        let watch =
+            |socket: &OwnedFd, number| shared.watch(socket, token.with(EventSource::Dial, number), RELAYED);
         match dial.advance(now, watch) {
             DialProgress::Waits(until) => {
                 self.timer = Some(until);
                 Err(ConnectionStep::Wait)
             }
-            DialProgress::Connected(socket, to) => {
-                if shared.watch(&socket, token.with(EventSource::Server, 0), EventFlags::empty()).is_ok() {
-                    self.connected(token, socket, to, shared);
-                }
+            DialProgress::Connected(socket, to, number) => {
+                self.connected(socket, to, number, shared);
                 Ok(())
             }
             DialProgress::Failed(error) => {
+                if let DialTarget::Name(name, _) = &self.target {
+                    shared.lookups.doubt(name, now);
+                }
                 Err(ConnectionStep::Over(ConnectionEnding::End(AttemptEnd::NotConnected(error.to_string()))))
             }
         }
     }
 
-    fn connected(&mut self, token: EventToken, socket: OwnedFd, to: SocketAddr, shared: &BrokerShared) {
-        // It was watched as an attempt; the change makes the kernel tell of what is there already.
-        let token = token.with(EventSource::Server, 0);
+    /// What the destination has said already is among the events of the socket, as what it says later will be.
+    fn connected(&mut self, socket: OwnedFd, to: SocketAddr, number: u8, shared: &BrokerShared) {
         let mut side = SocketSide::new(socket);
         side.writable = true;
-        if shared.watch_instead(&side.socket, token).is_err() {
-            side.reads_short = true;
-            side.readable = true;
-        }
         self.attempt.dialled = Some(to);
-        self.stage = ConnectionStage::Relaying(side);
+        self.stage = ConnectionStage::Relaying(side, number);
         shared.log.report_begin(&self.attempt);
     }
 
     fn relay(&mut self, shared: &mut BrokerShared) -> ConnectionStep {
-        let ConnectionStage::Relaying(server) = &mut self.stage else { return ConnectionStep::Wait };
+        let ConnectionStage::Relaying(server, _) = &mut self.stage else { return ConnectionStep::Wait };
         let (client, buffers) = (&mut self.client, &mut shared.buffers);
         // What the destination says first: it may open the gate.
+        // Where the other way is done, both sockets are closed next, which says all that there is to say.
+        self.down.is_last = self.up.is_done();
         let down = self.down.relay_bytes(server, client, GateInput::Server(&mut self.gate), buffers);
         let down = match down {
             Ok(next) => next,
             Err(broken) => return ConnectionStep::Over(ConnectionEnding::of(broken, false)),
         };
+        self.up.is_last = self.down.is_done();
         let up = match self.up.relay_bytes(client, server, GateInput::Client(&mut self.gate), buffers) {
             Ok(next) => next,
             Err(broken) => return ConnectionStep::Over(ConnectionEnding::of(broken, true)),
@@ -259,7 +261,7 @@ impl ProgramConnection {
         }
         if !is_clean {
             let _ = reset(&self.client.socket);
-            if let ConnectionStage::Relaying(server) = &self.stage
+            if let ConnectionStage::Relaying(server, _) = &self.stage
                 && !self.up.is_done()
             {
                 let _ = reset(&server.socket);

@@ -47,7 +47,7 @@ struct DialInProgress {
 pub(crate) enum DialProgress {
     /// Look again when a socket is ready, or at this time.
     Waits(Instant),
-    Connected(OwnedFd, SocketAddr),
+    Connected(OwnedFd, SocketAddr, u8),
     Failed(io::Error),
 }
 
@@ -68,10 +68,14 @@ impl DialAttempts {
         Self { waiting, going_on: Vec::new(), started: 0, next: now, give_up: now + TIMEOUT, error: None }
     }
 
-    /// A socket of an attempt has news.
-    pub(crate) fn take_connected(&mut self, number: u8) -> Option<(OwnedFd, SocketAddr)> {
+    /// A socket of an attempt has news. `has_failed`: the kernel says that something is wrong with it; if not, it is connected.
+    pub(crate) fn take_connected(&mut self, number: u8, has_failed: bool) -> Option<(OwnedFd, SocketAddr)> {
         let position = self.going_on.iter().position(|going| going.number == number)?;
         let going = self.going_on.get(position)?;
+        if !has_failed {
+            let going = self.going_on.swap_remove(position);
+            return Some((going.socket, going.to));
+        }
         match sockopt::socket_error(&going.socket) {
             Ok(Ok(())) if rustix::net::getpeername(&going.socket).is_ok() => {
                 let going = self.going_on.swap_remove(position);
@@ -113,8 +117,8 @@ impl DialAttempts {
             let Some(to) = self.waiting.pop_front() else { break };
             let number = self.started;
             match start_connect(to) {
-                Ok((socket, true)) => return DialProgress::Connected(socket, to),
-                Ok((socket, false)) => match watch(&socket, number) {
+                Ok((socket, is_connected)) => match watch(&socket, number) {
+                    Ok(()) if is_connected => return DialProgress::Connected(socket, to, number),
                     Ok(()) => {
                         self.started = self.started.wrapping_add(1);
                         self.going_on.push(DialInProgress { socket, to, number, until: now + TIMEOUT });
@@ -223,7 +227,7 @@ mod tests {
         }
         match dial.advance(now, |_, _| Ok(())) {
             DialProgress::Waits(_) => assert_eq!(dial.going_on.len(), 1, "there is one now"),
-            DialProgress::Connected(_, connected) => assert_eq!(connected, to),
+            DialProgress::Connected(_, connected, _) => assert_eq!(connected, to),
             DialProgress::Failed(error) => panic!("{error}"),
         }
         let mut dial = DialAttempts::new([to], begun);

@@ -24,15 +24,13 @@ pub(crate) enum EventSource {
     NameStream,
     /// The program's side of a connection.
     Client,
-    /// The destination's side of a connection.
-    Server,
-    /// An attempt to connect to a destination.
+    /// An attempt to connect to a destination, and what became of it: that side of a connection.
     Dial,
     /// A datagram from outside.
     Flow,
 }
 
-const SOURCES: [EventSource; 10] = [
+const SOURCES: [EventSource; 9] = [
     EventSource::Control,
     EventSource::Lookups,
     EventSource::Tap,
@@ -40,7 +38,6 @@ const SOURCES: [EventSource; 10] = [
     EventSource::Datagrams,
     EventSource::NameStream,
     EventSource::Client,
-    EventSource::Server,
     EventSource::Dial,
     EventSource::Flow,
 ];

@@ -11,15 +11,22 @@ use nix::ifaddrs::getifaddrs;
 use nix::sys::socket::SockaddrStorage;
 use rustix::event::{EventfdFlags, eventfd};
 
-use crate::dns::client;
+use crate::dns::client::{self, ResolvedName};
 use crate::rule::DNS_PORT;
 
 /// The longest that a resolver is waited for.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How long an answer is good for. The system's resolver does not say; long enough for a page's many connections, and short
-/// enough for a server that moves.
+/// How long an answer is good for at least, whatever it says, and where it says nothing, as the system's resolver does: long enough for
+/// a page's many connections, and short enough for a server that moves. Each lookup is a message to the resolver, and what does not hold
+/// would let a program send one whenever it likes.
 const KEPT: Duration = Duration::from_secs(30);
+
+/// How long it is at most, however long it holds.
+const LONGEST_KEPT: Duration = Duration::from_mins(5);
+
+/// How long this machine's own addresses are remembered. They are judged by at each dial, however long an answer is kept.
+const OWN_KEPT: Duration = Duration::from_secs(5);
 
 /// How long a failure is: long enough to answer a burst, short enough to try again. Each further one is kept twice as long, up to
 /// [`KEPT`]: each lookup is a message to the resolver, also one that is answered with "does not exist".
@@ -38,15 +45,28 @@ pub(crate) struct NameAddresses {
     pub(crate) addresses: Vec<IpAddr>,
     /// The addresses that this machine itself has.
     pub(crate) own: Arc<[IpAddr]>,
+    /// How long that holds, if that is known.
+    ttl: Option<Duration>,
+}
+
+impl NameAddresses {
+    fn kept(&self) -> Duration {
+        self.ttl.unwrap_or_default().clamp(KEPT, LONGEST_KEPT)
+    }
 }
 
 pub(crate) type LookupResult = Result<NameAddresses, String>;
 
-/// Resolves names, without making the caller wait.
+/// Resolves names, without making the caller wait. Each run has its own: none knows what another one was answered.
+///
+/// It knows only granted names, all in lower case: as many as a policy has rules, and [`crate::synthetic_addresses::MOST_NAMES`] below
+/// wildcards. Others have no address that somebody could connect to.
 #[derive(Debug)]
 pub(crate) struct NameLookups {
     resolver: Option<IpAddr>,
     known: HashMap<String, CachedLookup>,
+    /// This machine's own addresses, and when they were listed.
+    own: Option<(Arc<[IpAddr]>, Instant)>,
     /// How often in a row a name could not be resolved.
     failures: HashMap<String, u32>,
     shared: Arc<LookupShared>,
@@ -82,7 +102,7 @@ impl NameLookups {
     pub(crate) fn new(resolver: Option<IpAddr>) -> io::Result<Self> {
         let answered = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
         let shared = Arc::new(LookupShared { work: Mutex::default(), answered });
-        Ok(Self { resolver, known: HashMap::new(), failures: HashMap::new(), shared })
+        Ok(Self { resolver, known: HashMap::new(), own: None, failures: HashMap::new(), shared })
     }
 
     /// Readable when there are answers.
@@ -93,7 +113,10 @@ impl NameLookups {
     /// What a name means, or `None` if that has to be found out: [`NameLookups::collect_answered`] then names it.
     pub(crate) fn look_up(&mut self, name: &str, now: Instant) -> Option<LookupResult> {
         match self.known.get(name) {
-            Some(CachedLookup::Answered(resolved, until)) if now < *until => return Some(resolved.clone()),
+            Some(CachedLookup::Answered(resolved, until)) if now < *until => {
+                let resolved = resolved.clone();
+                return Some(resolved.and_then(|meaning| self.with_own_addresses(meaning, now)));
+            }
             Some(CachedLookup::Asked) => return None,
             _ => {}
         }
@@ -120,6 +143,31 @@ impl NameLookups {
         None
     }
 
+    /// A name was answered, and nobody is to be found there: it is asked for anew before long, however long the answer holds.
+    pub(crate) fn doubt(&mut self, name: &str, now: Instant) {
+        if let Some(CachedLookup::Answered(Ok(_), until)) = self.known.get_mut(name) {
+            *until = (*until).min(now + KEPT);
+        }
+    }
+
+    /// With the addresses that this machine has now: an answer may be older than one of them. Where they cannot be listed, those that
+    /// were there lately.
+    fn with_own_addresses(&mut self, meaning: NameAddresses, now: Instant) -> LookupResult {
+        let age = |at: &Instant| now.saturating_duration_since(*at);
+        let own = match &self.own {
+            Some((own, at)) if age(at) < OWN_KEPT => Arc::clone(own),
+            known => match (list_own_addresses(), known) {
+                (Ok(own), _) => {
+                    self.own = Some((Arc::clone(&own), now));
+                    own
+                }
+                (Err(_), Some((own, at))) if age(at) < KEPT => Arc::clone(own),
+                (Err(error), _) => return Err(error),
+            },
+        };
+        Ok(NameAddresses { own, ..meaning })
+    }
+
     /// The names that were answered since the last time.
     pub(crate) fn collect_answered(&mut self, now: Instant) -> Vec<String> {
         let mut number = [0; 8];
@@ -129,9 +177,12 @@ impl NameLookups {
         for (name, resolved) in answers {
             let failures = self.failures.entry(name.clone()).or_default();
             *failures = if resolved.is_ok() { 0 } else { failures.saturating_add(1) };
-            let kept = match *failures {
-                0 => KEPT,
-                several => FAILURE_KEPT.saturating_mul(1 << (several - 1).min(16)).min(KEPT),
+            let kept = match &resolved {
+                Ok(meaning) => {
+                    self.own = Some((Arc::clone(&meaning.own), now));
+                    meaning.kept()
+                }
+                Err(_) => FAILURE_KEPT.saturating_mul(1 << failures.saturating_sub(1).min(16)).min(KEPT),
             };
             let until = now + kept;
             names.push(name.clone());
@@ -169,15 +220,15 @@ fn run_worker(shared: &LookupShared, resolver: Option<IpAddr>) {
 fn resolve(name: &str, resolver: Option<IpAddr>) -> LookupResult {
     let found = match resolver {
         Some(address) => client::resolve(SocketAddr::new(address, DNS_PORT), name, Instant::now() + TIMEOUT),
-        None => resolve_by_system(name),
+        None => resolve_by_system(name).map(|addresses| ResolvedName { addresses, ttl: None }),
     };
-    let mut addresses = found.map_err(|error| error.to_string())?;
+    let ResolvedName { mut addresses, ttl } = found.map_err(|error| error.to_string())?;
     if addresses.is_empty() {
         return Err("the name has no address".to_owned());
     }
     addresses.truncate(MOST_ADDRESSES);
-    let own = own_addresses().map_err(|error| format!("cannot list this machine's addresses: {error}"))?;
-    Ok(NameAddresses { addresses, own })
+    let own = list_own_addresses()?;
+    Ok(NameAddresses { addresses, own, ttl: ttl.map(|seconds| Duration::from_secs(seconds.into())) })
 }
 
 /// As programs of the host do, but for search lists: a dot at the end says that the name is whole. The system's resolver does not
@@ -206,6 +257,10 @@ fn find_in_hosts(hosts: &str, name: &str) -> Vec<IpAddr> {
         words.any(|word| word.eq_ignore_ascii_case(name)).then_some(address)
     });
     named.take(MOST_ADDRESSES).collect()
+}
+
+fn list_own_addresses() -> Result<Arc<[IpAddr]>, String> {
+    own_addresses().map_err(|error| format!("cannot list this machine's addresses: {error}"))
 }
 
 /// The addresses of this machine's interfaces: services that listen on them did not mean to be reached by a skill. To list them
@@ -264,7 +319,7 @@ mod tests {
             assert!(lookups.look_up("a.test", just_before).is_some(), "round {round}");
             assert!(lookups.look_up("a.test", now + Duration::from_secs(seconds)).is_none(), "round {round}");
         }
-        let meaning = NameAddresses { addresses: vec![[192, 0, 2, 1].into()], own: Arc::new([]) };
+        let meaning = NameAddresses { addresses: vec![[192, 0, 2, 1].into()], own: Arc::new([]), ttl: None };
         lookups.shared.lock().answers.push(("a.test".into(), Ok(meaning)));
         lookups.collect_answered(now);
         lookups.shared.lock().answers.push(("a.test".into(), Err("no".into())));
@@ -273,6 +328,57 @@ mod tests {
             lookups.look_up("a.test", now + Duration::from_secs(1)).is_none(),
             "from the beginning again"
         );
+    }
+
+    fn answer(lookups: &mut NameLookups, name: &str, ttl: Option<u32>, now: Instant) {
+        let ttl = ttl.map(|seconds| Duration::from_secs(seconds.into()));
+        let meaning = NameAddresses { addresses: vec![[192, 0, 2, 1].into()], own: Arc::new([]), ttl };
+        lookups.shared.lock().answers.push((name.to_owned(), Ok(meaning)));
+        lookups.collect_answered(now);
+    }
+
+    #[test]
+    fn an_answer_is_kept_for_as_long_as_it_says_within_bounds() {
+        let mut lookups = NameLookups::new(Some([127, 0, 0, 1].into())).unwrap();
+        // Nobody is asked here.
+        lookups.shared.lock().threads = MOST_THREADS;
+        let now = Instant::now();
+        let cases =
+            [(Some(0), 30), (Some(29), 30), (Some(31), 31), (Some(299), 299), (Some(301), 300), (None, 30)];
+        for (ttl, kept) in cases.into_iter().chain([(Some(u32::MAX >> 1), 300)]) {
+            answer(&mut lookups, "a.test", ttl, now);
+            let just_before = now + Duration::from_millis(kept * 1000 - 1);
+            assert!(lookups.look_up("a.test", just_before).is_some(), "{ttl:?}");
+            assert!(lookups.look_up("a.test", now + Duration::from_secs(kept)).is_none(), "{ttl:?}");
+        }
+    }
+
+    #[test]
+    fn an_answer_where_nobody_is_to_be_found_is_asked_for_anew_before_long_but_not_at_once() {
+        let mut lookups = NameLookups::new(Some([127, 0, 0, 1].into())).unwrap();
+        lookups.shared.lock().threads = MOST_THREADS;
+        let now = Instant::now();
+        answer(&mut lookups, "a.test", Some(300), now);
+        lookups.doubt("a.test", now);
+        lookups.doubt("a.test", now + KEPT / 2);
+        lookups.doubt("b.test", now);
+        assert!(lookups.look_up("a.test", now + KEPT / 2).is_some());
+        assert!(lookups.look_up("a.test", now + KEPT).is_none());
+        lookups.doubt("a.test", now);
+        assert!(lookups.look_up("a.test", now + KEPT).is_none(), "asked once");
+        assert_eq!(lookups.shared.lock().names.len(), 1);
+    }
+
+    /// A machine can be given an address while an answer is kept that leads there.
+    #[test]
+    fn this_machines_addresses_are_those_of_the_dial_not_of_the_answer() {
+        let mut lookups = NameLookups::new(Some([127, 0, 0, 1].into())).unwrap();
+        let now = Instant::now();
+        answer(&mut lookups, "a.test", Some(300), now);
+        let own = |lookups: &mut NameLookups, at| lookups.look_up("a.test", at).unwrap().unwrap().own;
+        assert!(own(&mut lookups, now + OWN_KEPT / 2).is_empty(), "as they were a moment ago");
+        assert_eq!(own(&mut lookups, now + OWN_KEPT), own_addresses().unwrap());
+        assert_eq!(lookups.known.len(), 1, "nobody was asked again");
     }
 
     #[test]
@@ -292,7 +398,7 @@ mod tests {
         let mut lookups = NameLookups::new(Some([127, 0, 0, 1].into())).unwrap();
         let now = Instant::now();
         lookups.shared.lock().answers.push(("a.test".into(), Err("no".into())));
-        let meaning = NameAddresses { addresses: vec![[192, 0, 2, 1].into()], own: Arc::new([]) };
+        let meaning = NameAddresses { addresses: vec![[192, 0, 2, 1].into()], own: Arc::new([]), ttl: None };
         lookups.shared.lock().answers.push(("b.test".into(), Ok(meaning)));
         assert_eq!(lookups.collect_answered(now), ["a.test", "b.test"]);
         assert!(lookups.look_up("a.test", now).unwrap().is_err());

@@ -135,6 +135,8 @@ pub(crate) struct RelayDirection {
     bulk: bool,
     small_reads: u32,
     state: StreamState,
+    /// The other way is done: at the end of this one, nobody has to be told.
+    pub(crate) is_last: bool,
     /// Bytes that were sent on.
     pub(crate) bytes: u64,
 }
@@ -223,8 +225,10 @@ impl RelayDirection {
             } else if self.has_ended() {
                 if self.state == StreamState::Ended {
                     self.state = StreamState::Closed;
-                    // The other side may be gone already, which shows when it is read from.
-                    let _ = rustix::net::shutdown(&to.socket, Shutdown::Write);
+                    if !self.is_last {
+                        // The other side may be gone already, which shows when it is read from.
+                        let _ = rustix::net::shutdown(&to.socket, Shutdown::Write);
+                    }
                 }
                 self.release_buffers(buffers);
                 return Ok(RelayNext::Wait);

@@ -8,8 +8,10 @@ use std::time::Duration;
 /// What is answered.
 #[derive(Debug, Clone)]
 pub enum Reply {
-    /// Those of these addresses that are of the kind which was asked for.
+    /// Those of these addresses that are of the kind which was asked for, with nought seconds to keep them.
     Addresses(Vec<IpAddr>),
+    /// The same, with so many seconds.
+    Lasting(Vec<IpAddr>, u32),
     /// There is no such name.
     NoSuchName,
     /// These bytes, whatever they are; of the first two, those of the question are kept if asked for.
@@ -36,6 +38,12 @@ impl Reply {
     #[must_use]
     pub fn all(addresses: &[&str]) -> Self {
         Self::Addresses(addresses.iter().map(|address| address.parse().unwrap()).collect())
+    }
+
+    /// One address that may be kept for so many seconds.
+    #[must_use]
+    pub fn lasting(address: &str, seconds: u32) -> Self {
+        Self::Lasting(vec![address.parse().unwrap()], seconds)
     }
 }
 
@@ -115,6 +123,7 @@ fn parsed(question: &[u8]) -> (String, u16) {
 }
 
 fn answer(question: &[u8], kind: u16, reply: &Reply, over_tcp: bool) -> Option<Vec<u8>> {
+    let seconds = if let Reply::Lasting(_, seconds) = reply { *seconds } else { 0 };
     let (flags, addresses): ([u8; 2], &[IpAddr]) = match reply {
         Reply::Silence => return None,
         Reply::Raw { bytes, right_number } => {
@@ -123,7 +132,9 @@ fn answer(question: &[u8], kind: u16, reply: &Reply, over_tcp: bool) -> Option<V
         }
         Reply::NoSuchName => ([0x81, 0x83], &[]),
         Reply::OverTcp(_) if !over_tcp => ([0x83, 0x80], &[]),
-        Reply::OverTcp(addresses) | Reply::Addresses(addresses) => ([0x81, 0x80], addresses),
+        Reply::OverTcp(addresses) | Reply::Addresses(addresses) | Reply::Lasting(addresses, _) => {
+            ([0x81, 0x80], addresses)
+        }
     };
     let wanted: Vec<_> = addresses.iter().filter(|address| address.is_ipv6() == (kind == 28)).collect();
     let count = u8::try_from(wanted.len()).unwrap();
@@ -133,8 +144,10 @@ fn answer(question: &[u8], kind: u16, reply: &Reply, over_tcp: bool) -> Option<V
             IpAddr::V4(v4) => v4.octets().to_vec(),
             IpAddr::V6(v6) => v6.octets().to_vec(),
         };
-        // The name of the question, its kind, IN, nought seconds.
-        message.extend([0xc0, 12, 0, u8::try_from(kind).unwrap(), 0, 1, 0, 0, 0, 0, 0]);
+        // The name of the question, its kind, IN, the seconds.
+        message.extend([0xc0, 12, 0, u8::try_from(kind).unwrap(), 0, 1]);
+        message.extend(seconds.to_be_bytes());
+        message.push(0);
         message.push(u8::try_from(data.len()).unwrap());
         message.extend(data);
     }

@@ -28,8 +28,24 @@ const AGAIN: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(2)];
 /// say so of a family that they do not know (RFC 4074).
 const GRACE: Duration = Duration::from_secs(2);
 
-/// The addresses of a name, those of IPv4 first.
-pub(crate) fn resolve(server: SocketAddr, name: &str, deadline: Instant) -> io::Result<Vec<IpAddr>> {
+/// The addresses of a name.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct ResolvedName {
+    /// Those of IPv4 first.
+    pub(crate) addresses: Vec<IpAddr>,
+    /// The seconds for which all of it holds: the fewest of all records that lead to an address. `None` where there is no address.
+    pub(crate) ttl: Option<u32>,
+}
+
+impl ResolvedName {
+    fn extend(&mut self, other: Self) {
+        self.addresses.extend(other.addresses);
+        self.ttl = [self.ttl, other.ttl].into_iter().flatten().min();
+    }
+}
+
+/// The addresses of a name.
+pub(crate) fn resolve(server: SocketAddr, name: &str, deadline: Instant) -> io::Result<ResolvedName> {
     let name = DnsName::of_host(name).map_err(|MalformedMessage| {
         io::Error::new(ErrorKind::InvalidInput, "not a name that can be asked for")
     })?;
@@ -40,17 +56,17 @@ pub(crate) fn resolve(server: SocketAddr, name: &str, deadline: Instant) -> io::
         second.id ^= 1;
     }
     over_udp(server, &name, &mut asked, deadline)?;
-    let mut found = Vec::new();
+    let mut found = ResolvedName::default();
     let mut fault = None;
     for asked in asked {
         match asked.told {
-            Some(Ok(addresses)) => found.extend(addresses),
+            Some(Ok(of_one_family)) => found.extend(of_one_family),
             Some(Err(fail)) => fault = fault.max(Some(fail)),
             None => fault = fault.max(Some(QueryFailure::Silent)),
         }
     }
     match fault {
-        _ if !found.is_empty() => Ok(found),
+        _ if !found.addresses.is_empty() => Ok(found),
         Some(fail) => Err(fail.error(server)),
         None => Err(io::Error::new(ErrorKind::NotFound, "the name has no address")),
     }
@@ -64,7 +80,7 @@ pub(super) struct AddressQuery {
     pub(super) told: Option<QueryResult>,
 }
 
-pub(super) type QueryResult = Result<Vec<IpAddr>, QueryFailure>;
+pub(super) type QueryResult = Result<ResolvedName, QueryFailure>;
 
 /// Why there are no addresses. Of two, the later one here is told: it says more.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -173,10 +189,10 @@ fn over_udp(
         });
         match told {
             Some((asked, Some(told))) => {
-                if told
-                    .as_ref()
-                    .map_or_else(|fail| *fail == QueryFailure::NoSuchName, |found| !found.is_empty())
-                {
+                if told.as_ref().map_or_else(
+                    |fail| *fail == QueryFailure::NoSuchName,
+                    |found| !found.addresses.is_empty(),
+                ) {
                     until = until.min(Instant::now() + GRACE);
                 }
                 asked.told = Some(told);
@@ -279,21 +295,33 @@ pub(super) fn read(
             if data.position() != record.data_at + record.data.len() {
                 return Err(MalformedMessage);
             }
-            aliases.push((record.owner, to));
+            aliases.push((record.owner, to, seconds(record.ttl)));
         } else if record.kind == asked.kind {
-            addresses.push((record.owner, address(record.kind, record.data)?));
+            addresses.push((record.owner, address(record.kind, record.data)?, seconds(record.ttl)));
         }
     }
     // The records may lie in any order. Addresses of names that ours does not lead to are none of ours.
     let mut current = name;
+    let mut shortest = u32::MAX;
     for _ in 0..MOST_ALIASES {
-        match aliases.iter().find(|(owner, _)| owner.is_same(current)) {
-            Some((_, to)) => current = to,
+        match aliases.iter().find(|(owner, ..)| owner.is_same(current)) {
+            Some((_, to, ttl)) => (current, shortest) = (to, shortest.min(*ttl)),
             None => break,
         }
     }
-    let its = addresses.iter().filter(|(owner, _)| owner.is_same(current)).map(|(_, address)| *address);
-    Ok(Some(Ok(its.take(MOST_ADDRESSES).collect())))
+    let mut found = ResolvedName::default();
+    let its = addresses.iter().filter(|(owner, ..)| owner.is_same(current));
+    for (_, address, ttl) in its.take(MOST_ADDRESSES) {
+        shortest = shortest.min(*ttl);
+        found.addresses.push(*address);
+        found.ttl = Some(shortest);
+    }
+    Ok(Some(Ok(found)))
+}
+
+/// For how long a record holds: a time with the highest bit set is none (RFC 2181, section 8).
+fn seconds(ttl: u32) -> u32 {
+    if ttl > i32::MAX.unsigned_abs() { 0 } else { ttl }
 }
 
 /// The address in a record, of the family that its type says.

@@ -69,10 +69,12 @@ pub fn dns_reply(message: &[u8]) {
     let name = DnsName::of_host("api.weather.test").expect("a name");
     let id = message.first_chunk().map_or(0, |id| u16::from_be_bytes(*id));
     for kind in [A, AAAA] {
-        if let Ok(Some(Ok(addresses))) = read(message, &name, &AddressQuery { id, kind, told: None }) {
+        if let Ok(Some(Ok(found))) = read(message, &name, &AddressQuery { id, kind, told: None }) {
+            let addresses = found.addresses;
             assert!(
                 addresses.len() <= 32 && addresses.iter().all(|address| address.is_ipv4() == (kind == A))
             );
+            assert_eq!(found.ttl.is_none(), addresses.is_empty());
         }
     }
 }

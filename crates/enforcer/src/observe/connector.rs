@@ -4,8 +4,10 @@
 //! and another address in its memory. So no `connect` ever goes on: what was taken and judged is connected here, and the caller gets the
 //! result. The file behind the socket is the caller's own, so what it set holds, and what it set up around it goes on.
 //!
-//! Nobody waits for this thread: it looks up paths, which a file system may take its time for. It does not close sockets, which may take a
-//! moment (`SO_LINGER`): another one does, and all that are not closed yet are bounded.
+//! Nobody waits for this thread: it looks up paths, which a file system may take its time for. It does not close sockets that may bring
+//! others with them, or that it did not connect, which may take a moment (`SO_LINGER`): another one does, and all that are not closed yet
+//! are bounded. One of TCP that is connected is closed here before its caller, who has it too, is answered; where the caller was killed
+//! meanwhile, that is interrupted like all that waits.
 //!
 //! Nor does it wait for a connection. Whether a socket waits is for all who have it to change, at any moment, so a call that waits all the
 //! same is interrupted ([`WakeTimer`]) and tried again later: otherwise a program could have it wait for a server that only the socket
@@ -15,15 +17,16 @@ use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
-use rustix::net::SocketType;
 use rustix::net::netlink::SocketAddrNetlink;
-use rustix::net::sockopt::{Timeout, socket_timeout, socket_type};
+use rustix::net::sockopt::{Timeout, socket_domain, socket_timeout, socket_type};
+use rustix::net::{AddressFamily, SocketType};
 
+use super::job_bell::JobBell;
 use super::record_queue::RecordSink;
 use super::socket_closer::close_all;
 use super::socket_judge::{SocketJudge, SocketPlace};
@@ -41,9 +44,12 @@ const MOST: usize = 64;
 const ROOM_LOOKS: u32 = 400;
 const BETWEEN_LOOKS: Duration = Duration::from_micros(100);
 
-/// How long the first and any further look at a connection that is not made yet is waited for.
+/// How long the first and any further look at a connection that is not made yet is waited for, where no socket says that it is.
 const FIRST_LOOK: Duration = Duration::from_millis(1);
 const LONGEST_LOOK: Duration = Duration::from_millis(20);
+
+/// What a socket says when its connection was made or refused.
+const SOCKET_NEWS: PollFlags = PollFlags::OUT.union(PollFlags::ERR).union(PollFlags::HUP);
 
 /// How long a run that has ended waits for what is still being looked up. What takes longer is counted as not recorded.
 const LAST_WAIT: Duration = Duration::from_millis(200);
@@ -78,6 +84,7 @@ pub(super) enum ConnectTarget {
 pub(super) struct Connector {
     jobs: Option<Sender<ConnectJob>>,
     done: Option<Receiver<()>>,
+    bell: Option<Arc<JobBell>>,
     open: Arc<AtomicUsize>,
     /// Those of them of which it is not recorded yet what they are about.
     unjudged: Arc<AtomicUsize>,
@@ -87,7 +94,8 @@ pub(super) struct Connector {
 
 impl Connector {
     pub(super) fn new(sink: RecordSink) -> Self {
-        Self { jobs: None, done: None, open: Arc::default(), unjudged: Arc::default(), sockets: None, sink }
+        let (open, unjudged) = (Arc::default(), Arc::default());
+        Self { jobs: None, done: None, bell: None, open, unjudged, sockets: None, sink }
     }
 
     pub(super) fn set_sockets(&mut self, sockets: SocketJudge) {
@@ -111,8 +119,15 @@ impl Connector {
                 self.unjudged.fetch_add(1, Ordering::AcqRel);
                 jobs.send(job).is_ok()
             });
+        self.ring();
         if !is_taken {
             let _ = answer(listener.as_fd(), call, NotifyReply::Fail(libc::EAGAIN));
+        }
+    }
+
+    fn ring(&self) {
+        if let Some(bell) = &self.bell {
+            bell.ring();
         }
     }
 
@@ -125,9 +140,19 @@ impl Connector {
         let sockets = self.sockets.take().unwrap_or_default();
         let (listener, sink) = (Arc::clone(listener), self.sink.clone());
         let (open, unjudged) = (Arc::clone(&self.open), Arc::clone(&self.unjudged));
-        let Some(closer) = start_closer(open) else { return };
-        let mut work =
-            ConnectLoop { listener, sockets, sink, closer, unjudged, timer: None, waiting: Vec::new() };
+        let Ok(bell) = JobBell::new().map(Arc::new) else { return };
+        let Some(closer) = start_closer(Arc::clone(&open)) else { return };
+        let mut work = ConnectLoop {
+            listener,
+            sockets,
+            sink,
+            closer,
+            open,
+            unjudged,
+            bell: Arc::clone(&bell),
+            timer: None,
+            waiting: Vec::new(),
+        };
         let thread = std::thread::Builder::new().name("sandbox-connect".into()).stack_size(128 << 10);
         let is_started = thread.spawn(move || {
             work.run(&given);
@@ -137,13 +162,14 @@ impl Connector {
             }
         });
         if is_started.is_ok() {
-            (self.jobs, self.done) = (Some(jobs), Some(done));
+            (self.jobs, self.done, self.bell) = (Some(jobs), Some(done), Some(bell));
         }
     }
 
     /// No caller is left. What is still being looked up is waited for, but not for long.
     pub(super) fn finish(&mut self) {
         self.jobs = None;
+        self.ring();
         if let Some(done) = self.done.take()
             && done.recv_timeout(LAST_WAIT) == Err(RecvTimeoutError::Timeout)
         {
@@ -175,7 +201,10 @@ struct ConnectLoop {
     sockets: SocketJudge,
     sink: RecordSink,
     closer: Sender<OwnedFd>,
+    /// Sockets that are not closed yet: counted down by who closes them.
+    open: Arc<AtomicUsize>,
     unjudged: Arc<AtomicUsize>,
+    bell: Arc<JobBell>,
     /// Interrupts what would wait. Without it nothing is connected that could.
     timer: Option<WakeTimer>,
     waiting: Vec<WaitingConnect>,
@@ -187,6 +216,9 @@ struct WaitingConnect {
     socket: OwnedFd,
     address: SocketAddress,
     deadline: Option<Instant>,
+    /// Whether the socket says when there is something new. One of Unix does not, and one that did and was wrong is not asked until
+    /// the next look.
+    is_polled: bool,
 }
 
 /// An address, and what it must be kept open for.
@@ -194,6 +226,17 @@ struct WaitingConnect {
 struct SocketAddress {
     bytes: Vec<u8>,
     _place: Option<OwnedFd>,
+}
+
+/// Why the thread goes on.
+enum ConnectWake {
+    Job(Box<ConnectJob>),
+    /// A socket of a caller that waits has news.
+    Socket,
+    /// It is time to look at all of them.
+    Time,
+    /// There will be no more jobs.
+    NoMoreJobs,
 }
 
 /// What came of trying.
@@ -210,23 +253,46 @@ impl ConnectLoop {
         self.timer = WakeTimer::start().ok();
         let mut look = FIRST_LOOK;
         loop {
-            let job = if self.waiting.is_empty() {
-                given.recv().map_err(|_| RecvTimeoutError::Disconnected)
-            } else {
-                given.recv_timeout(look)
-            };
-            match job {
-                Ok(job) => {
+            match self.wait_for_job(given, look) {
+                ConnectWake::Job(job) => {
                     look = FIRST_LOOK;
-                    self.perform(job);
+                    self.perform(*job);
                 }
-                Err(RecvTimeoutError::Timeout) => {
+                ConnectWake::Socket => self.look_again(),
+                ConnectWake::Time => {
                     look = (look * 2).min(LONGEST_LOOK);
+                    for waiting in &mut self.waiting {
+                        waiting.is_polled = !is_of_unix(&waiting.socket);
+                    }
                     self.look_again();
                 }
-                Err(RecvTimeoutError::Disconnected) => return,
+                ConnectWake::NoMoreJobs => return,
             }
         }
+    }
+
+    /// Waits for a job, and for the sockets of callers that wait.
+    fn wait_for_job(&self, given: &Receiver<ConnectJob>, look: Duration) -> ConnectWake {
+        if self.waiting.is_empty() {
+            return given.recv().map_or(ConnectWake::NoMoreJobs, |job| ConnectWake::Job(Box::new(job)));
+        }
+        self.bell.listen();
+        let mut woken = ConnectWake::of(given.try_recv());
+        if matches!(woken, ConnectWake::Time) {
+            let sockets = self.waiting.iter().filter(|waiting| waiting.is_polled);
+            let mut fds: Vec<_> =
+                sockets.map(|waiting| PollFd::new(&waiting.socket, PollFlags::OUT)).collect();
+            fds.push(PollFd::new(&*self.bell, PollFlags::IN));
+            let wait = Timespec { tv_sec: 0, tv_nsec: look.subsec_nanos().into() };
+            let _ = poll(&mut fds, Some(&wait));
+            let is_news = fds.iter().any(|fd| fd.revents().intersects(SOCKET_NEWS));
+            woken = match ConnectWake::of(given.try_recv()) {
+                ConnectWake::Time if is_news => ConnectWake::Socket,
+                woken => woken,
+            };
+        }
+        self.bell.ignore();
+        woken
     }
 
     fn perform(&mut self, job: ConnectJob) {
@@ -275,7 +341,8 @@ impl ConnectLoop {
             ConnectResult::Waits => {
                 let deadline = socket_timeout(&socket, Timeout::Send).ok().flatten();
                 let deadline = deadline.and_then(|wait| Instant::now().checked_add(wait));
-                self.waiting.push(WaitingConnect { call, socket, address, deadline });
+                let is_polled = !is_of_unix(&socket);
+                self.waiting.push(WaitingConnect { call, socket, address, deadline, is_polled });
             }
         }
     }
@@ -283,12 +350,13 @@ impl ConnectLoop {
     /// Tries what is not connected yet once more, where that may have changed.
     fn look_again(&mut self) {
         let now = Instant::now();
-        for waiting in std::mem::take(&mut self.waiting) {
+        for mut waiting in std::mem::take(&mut self.waiting) {
             if !is_waiting(self.listener.as_fd(), waiting.call) {
                 self.close(waiting.socket);
                 continue;
             }
             let result = if is_ready(&waiting.socket) {
+                waiting.is_polled = false;
                 self.try_connect(&waiting.socket, &waiting.address.bytes)
             } else {
                 ConnectResult::Waits
@@ -320,7 +388,12 @@ impl ConnectLoop {
         if is_blocking && fcntl_setfl(socket, flags | OFlags::NONBLOCK).is_err() {
             return fails(libc::EACCES);
         }
-        let result = timer.interrupting(|| connect(socket.as_fd(), address));
+        let result = timer.interrupting(|| match connect(socket.as_fd(), address) {
+            // A listener of the same machine has answered before the call is over, which looks at the answer only when it is asked
+            // once more: the socket was in use (`inet_stream_connect`).
+            Err(crate::sys::Errno(libc::EINPROGRESS)) if is_blocking => connect(socket.as_fd(), address),
+            result => result,
+        });
         if is_blocking {
             let flags = fcntl_getfl(socket).unwrap_or(flags);
             let _ = fcntl_setfl(socket, flags - OFlags::NONBLOCK);
@@ -338,8 +411,19 @@ impl ConnectLoop {
 
     /// A caller that was killed in the meantime needs no answer.
     fn reply(&self, call: Notification, reply: NotifyReply, socket: OwnedFd) {
-        let _ = answer(self.listener.as_fd(), call, reply);
-        self.close(socket);
+        let reply = || answer(self.listener.as_fd(), call, reply);
+        match &self.timer {
+            // Its caller has it too, and nothing is in it that could be closed with it.
+            Some(timer) if is_of_internet(&socket) => {
+                timer.interrupting(|| drop(socket));
+                self.open.fetch_sub(1, Ordering::AcqRel);
+                let _ = reply();
+            }
+            _ => {
+                let _ = reply();
+                self.close(socket);
+            }
+        }
     }
 
     fn close(&self, socket: OwnedFd) {
@@ -361,9 +445,27 @@ impl SocketAddress {
     }
 }
 
+impl ConnectWake {
+    fn of(received: Result<ConnectJob, TryRecvError>) -> Self {
+        match received {
+            Ok(job) => Self::Job(Box::new(job)),
+            Err(TryRecvError::Empty) => Self::Time,
+            Err(TryRecvError::Disconnected) => Self::NoMoreJobs,
+        }
+    }
+}
+
+fn is_of_unix(socket: &OwnedFd) -> bool {
+    socket_domain(socket) == Ok(AddressFamily::UNIX)
+}
+
+fn is_of_internet(socket: &OwnedFd) -> bool {
+    matches!(socket_domain(socket), Ok(AddressFamily::INET | AddressFamily::INET6))
+}
+
 /// Whether there is something new: a connection that was made or refused. Of a Unix socket that cannot be asked.
 fn is_ready(socket: &OwnedFd) -> bool {
-    if rustix::net::sockopt::socket_domain(socket) == Ok(rustix::net::AddressFamily::UNIX) {
+    if is_of_unix(socket) {
         return true;
     }
     let mut fds = [PollFd::new(socket, PollFlags::OUT)];

@@ -8,6 +8,7 @@ mod caller_memory;
 mod caller_socket;
 mod connector;
 mod destinations;
+mod job_bell;
 mod local_walk;
 mod mount_table;
 mod notify_listener;

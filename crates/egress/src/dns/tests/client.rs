@@ -73,12 +73,17 @@ impl TestResolver {
     }
 
     fn resolve(&self, name: &str) -> std::io::Result<Vec<IpAddr>> {
-        resolve(self.address, name, Instant::now() + Duration::from_secs(30))
+        resolve(self.address, name, Instant::now() + Duration::from_secs(30)).map(|found| found.addresses)
     }
 
     /// For servers that never say anything of use.
     fn resolve_shortly(&self, name: &str) -> std::io::Result<Vec<IpAddr>> {
-        resolve(self.address, name, Instant::now() + Duration::from_millis(300))
+        resolve(self.address, name, Instant::now() + Duration::from_millis(300)).map(|found| found.addresses)
+    }
+
+    /// How long the addresses of a name hold.
+    fn ttl(&self, name: &str) -> Option<u32> {
+        resolve(self.address, name, Instant::now() + Duration::from_secs(30)).unwrap().ttl
     }
 }
 
@@ -182,6 +187,40 @@ fn aliases_are_followed_in_any_order() {
         vec![only_a(asked, &records)]
     });
     assert_eq!(server.resolve("start.test").unwrap(), [address(9)]);
+}
+
+#[test]
+fn an_answer_holds_for_as_long_as_the_shortest_record_that_leads_to_it() {
+    let aliased = TestResolver::udp(|asked| {
+        let records = [
+            record(THE_NAME, CNAME, 1, 300, &wire("middle.test")),
+            record(&wire("middle.test"), CNAME, 1, 20, &wire("end.test")),
+            record(&wire("end.test"), A, 1, 60, &[203, 0, 113, 9]),
+            // None of these leads there.
+            record(&wire("other.test"), A, 1, 1, &[203, 0, 113, 66]),
+            record(&wire("other.test"), CNAME, 1, 2, &wire("end.test")),
+            record(&wire("end.test"), A, 3, 3, &[203, 0, 113, 67]),
+        ];
+        vec![only_a(asked, &records)]
+    });
+    assert_eq!(aliased.ttl("start.test"), Some(20));
+    // Of both families, and of several addresses.
+    let both = TestResolver::udp(|asked| {
+        let records = if kind(asked) == A {
+            vec![record(THE_NAME, A, 1, 50, &[203, 0, 113, 1]), record(THE_NAME, A, 1, 45, &[203, 0, 113, 2])]
+        } else {
+            vec![record(THE_NAME, AAAA, 1, 40, &[0x20; 16])]
+        };
+        vec![reply(asked, 0, &records)]
+    });
+    assert_eq!(both.ttl("start.test"), Some(40));
+    // A number that is too high is none (RFC 2181).
+    for (said, meant) in [(0, 0), (1, 1), (u32::MAX >> 1, u32::MAX >> 1), (1 << 31, 0), (u32::MAX, 0)] {
+        let server = TestResolver::udp(move |asked| {
+            vec![only_a(asked, &[record(THE_NAME, A, 1, said, &[203, 0, 113, 1])])]
+        });
+        assert_eq!(server.ttl("start.test"), Some(meant), "{said}");
+    }
 }
 
 #[test]

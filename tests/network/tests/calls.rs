@@ -1,0 +1,75 @@
+//! What a lookup and a connection cost the launching program, in calls of the kernel: nothing here is measured in time.
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+use std::process::{Command, Stdio};
+
+use skillsandbox_enforcer::egress::NetworkRule;
+use skillsandbox_network_tests::{Reply, Resolver, bounded, echo, helper, on_stage, plan, python, said};
+use skillsandbox_test_support::missing;
+
+/// As many that the calls of start and end do not count.
+const CONNECTIONS: usize = 200;
+
+/// Calls of the broker's thread for two questions for a name, and a connection with a question and an answer. There are 27 to 31, by how
+/// much the kernel tells at a time.
+const MOST_OF_BROKER: usize = 36;
+
+/// Calls of the thread that connects, for one socket of TCP. There are 14, and some more where the kernel takes its time.
+const MOST_OF_CONNECTOR: usize = 20;
+
+#[test]
+fn a_lookup_and_a_connection_cost_few_calls_and_no_wait_for_a_time() {
+    if !missing::outside(["strace"]).is_empty() {
+        missing::skip(&["strace"]);
+        return;
+    }
+    on_stage("a_lookup_and_a_connection_cost_few_calls_and_no_wait_for_a_time", || {
+        let _resolver = Resolver::new("9.9.53.1", |_, _| Reply::lasting("9.9.0.1", 300));
+        let server = echo("9.9.0.1:8080");
+        let folder = tempfile::tempdir().unwrap();
+        let log = folder.path().join("log");
+        let launcher = helper("a_launching_program_whose_run_connects");
+        let mut traced = Command::new("strace");
+        traced.args(["-f", "-qq", "--decode-pids=comm", "-o"]).arg(&log).arg("--");
+        traced.arg(launcher.get_program()).args(launcher.get_args());
+        traced.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let output = bounded(traced.spawn().unwrap());
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && said.contains("1 passed"), "{said}");
+        assert_eq!(server.accepted(), CONNECTIONS);
+        let log = std::fs::read_to_string(log).unwrap();
+        // A call that is interrupted by another thread's has two lines.
+        let of = |thread: &str| {
+            let mark = format!("<{thread}>");
+            let calls = log.lines().filter(move |line| line.contains(&mark) && !line.contains("<... "));
+            calls.map(str::to_owned).collect::<Vec<_>>()
+        };
+        let (broker, connector, closer) = (of("skillsandbox-ne"), of("sandbox-connect"), of("sandbox-close"));
+        let each = |calls: &[String]| calls.len() / CONNECTIONS;
+        let (first, last) = (CONNECTIONS / 2, CONNECTIONS);
+        let some = |calls: &[String]| calls.iter().take(60).cloned().collect::<Vec<_>>().join("\n");
+        assert!(broker.len() > last && connector.len() > first, "the threads have other names");
+        assert!(each(&broker) <= MOST_OF_BROKER, "{} calls\n{}", each(&broker), some(&broker));
+        assert!(each(&connector) <= MOST_OF_CONNECTOR, "{} calls\n{}", each(&connector), some(&connector));
+        // Sockets of TCP are closed before their callers are answered: there is nothing for another thread to do.
+        assert!(closer.len() < CONNECTIONS, "{} calls\n{}", closer.len(), some(&closer));
+        let for_a_time = connector.iter().filter(|call| call.contains("futex(") && call.contains("tv_sec"));
+        assert_eq!(for_a_time.count(), 0, "a connection is waited for by its socket");
+    });
+}
+
+#[test]
+#[ignore = "started by the test above"]
+fn a_launching_program_whose_run_connects() {
+    let rule = NetworkRule::domain("api.weather.test").unwrap().ports([8080]);
+    let plan = plan().egress(rule).resolver([9, 9, 53, 1].into());
+    let script = format!(
+        "
+socket.setdefaulttimeout(None)
+for _ in range({CONNECTIONS}):
+    s = dial('api.weather.test', 8080); s.send(b'hello'); assert s.recv(10) == b'hello'; s.close()
+print('done')"
+    );
+    assert_eq!(said(&python(plan, &script)), "done\n");
+}
