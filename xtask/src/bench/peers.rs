@@ -14,6 +14,7 @@ mod themes;
 mod tools;
 mod turns;
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
@@ -23,7 +24,7 @@ use anyhow::Context as _;
 
 use self::options::{Action, NamedCommand, Options, Theme};
 use self::stage::Stage;
-use self::table::Report;
+use self::table::{Report, Table};
 use self::themes::Bench;
 use self::tools::{Setup, Tool};
 use crate::setup;
@@ -48,7 +49,7 @@ pub(crate) fn run(words: &[&str]) -> anyhow::Result<()> {
             install::run(&peers);
             Ok(())
         }
-        Action::Build => build().map(|_| ()),
+        Action::Build => build(),
         Action::Measure => start(options, &peers),
     }
 }
@@ -60,20 +61,20 @@ fn list(options: &Options, peers: &Path) -> String {
         [] => &[NamedCommand { name: String::new(), path: PathBuf::new() }],
         commands => commands,
     };
-    let mut text = String::new();
+    let mut lines = Vec::new();
     for &theme in &options.themes {
-        text.push_str(&format!("{}\n", theme.name()));
-        text.extend(lineup::row_names(theme, commands).iter().map(|name| format!("  {name}\n")));
+        lines.push(theme.name().to_owned());
+        lines.extend(lineup::row_names(theme, commands).iter().map(|name| format!("  {name}")));
     }
-    text.push_str("\ninstalled\n");
+    lines.extend([String::new(), "installed".to_owned()]);
     for tool in Tool::ALL.into_iter().filter(|tool| !matches!(tool, Tool::Bare | Tool::Floor)) {
         let place = match tool.find(&setup) {
             Some(program) => program.display().to_string(),
             None => format!("not here: {}", tool.how_to_install()),
         };
-        text.push_str(&format!("  {:<36} {place}\n", tool.name()));
+        lines.push(format!("  {:<36} {place}", tool.name()));
     }
-    text
+    lines.join("\n") + "\n"
 }
 
 /// Builds what is missing and hands over to the user that measures.
@@ -111,13 +112,14 @@ fn build_floor() -> anyhow::Result<PathBuf> {
 
 /// On the stage, as the user.
 fn measure(options: &Options, stage: &Path) -> anyhow::Result<()> {
+    turns::adopt_orphans()?;
     let peers = options.peers.clone().unwrap_or_default();
     let mut setup = stage::setup(stage, &peers);
     let first = options.commands.first().context("there is no command to measure")?;
     setup.pieces = pieces::look(&first.path)?;
-    let mut conditions = vec![conditions(options, &setup)];
+    let load_before = load_average();
     let mut bench = Bench::new(options, &setup);
-    let mut tables = Vec::new();
+    let mut tables: Vec<Table> = Vec::new();
     for theme in &options.themes {
         eprintln!("measuring: {}", theme.name());
         tables.extend(match theme {
@@ -128,9 +130,8 @@ fn measure(options: &Options, stage: &Path) -> anyhow::Result<()> {
             Theme::Mcp => themes::mcp::measure(&mut bench),
         });
     }
-    if let Some(first) = conditions.first_mut() {
-        first.push_str(&format!(", {} at the end.", load_average()));
-    }
+    say_once(&mut tables);
+    let conditions = vec![conditions(options, &setup, &load_before)];
     let lacks =
         Tool::ALL.into_iter().filter(|&tool| tool != Tool::BubblewrapWithEtc && tool.find(&setup).is_some());
     let lacks = lacks.filter_map(|tool| Some(format!("{}: {}.", tool.name(), tool.lacks()?)));
@@ -148,13 +149,22 @@ fn measure(options: &Options, stage: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// In one sentence that is open at its end, for the load when all is done.
-fn conditions(options: &Options, setup: &Setup) -> String {
+/// What is not here is not here for any table: the first says so.
+fn say_once(tables: &mut [Table]) {
+    let mut said = BTreeSet::new();
+    for table in tables {
+        table.notes.retain(|note| said.insert(note.clone()));
+    }
+}
+
+/// Where and how it was measured.
+fn conditions(options: &Options, setup: &Setup, load_before: &str) -> String {
     let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
     let user = if setup::is_root() { "root" } else { "an ordinary user" };
     format!(
-        "{cores} cores, Linux {}, as {user}; in turns, shuffled with seed {}; {} pieces of /etc and /var; load average {} at the start",
+        "{cores} cores, Linux {}, as {user}; in turns, shuffled with seed {}; {} pieces of /etc and /var; load average {load_before} \
+         before, {} after.",
         kernel.trim(),
         options.seed,
         setup.pieces.len(),

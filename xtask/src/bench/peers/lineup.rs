@@ -117,9 +117,9 @@ pub(super) fn gather_runs(setup: &Setup, commands: &[NamedCommand]) -> (Vec<Entr
     (entries, notes)
 }
 
-/// A blank and the version of a tool that somebody else makes, where it says so.
+/// A blank and the version of a tool that somebody else makes, where it says so; once.
 fn version(tool: Tool, program: &Path) -> String {
-    if matches!(tool, Tool::Bare | Tool::Floor) {
+    if matches!(tool, Tool::Bare | Tool::Floor | Tool::BubblewrapWithEtc) {
         return String::new();
     }
     let output = Command::new(program).arg("--version").stdin(Stdio::null()).output();

@@ -1,7 +1,7 @@
 //! Which pieces of /etc and /var a command in the sandbox sees, so that others can be given the same.
 //!
 //! Found by looking inside, not by how they got there: a folder that has the same names inside and outside is a piece; of another one, those of its
-//! entries that are on both sides.
+//! entries that are on both sides. Links are made anew inside, and are no pieces.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,11 +15,10 @@ const FOLDERS: [&str; 2] = ["/etc", "/var"];
 /// So many names below the root; deeper there are only whole folders.
 const DEPTH: usize = 3;
 /// What the sandbox writes itself instead of showing the machine's own.
-const OWN: [&str; 8] = [
+const OWN: [&str; 7] = [
     "/etc/group",
     "/etc/hostname",
     "/etc/hosts",
-    "/etc/localtime",
     "/etc/machine-id",
     "/etc/nsswitch.conf",
     "/etc/passwd",
@@ -30,7 +29,8 @@ const OWN: [&str; 8] = [
 pub(super) fn look(skillsandbox: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let mut command = Command::new(skillsandbox);
     command.args(["exec", "--quiet", "--", "/usr/bin/find", "-H"]).args(FOLDERS);
-    command.args(["-mindepth", "1", "-maxdepth", &DEPTH.to_string()]);
+    // A letter for what it is, and its path.
+    command.args(["-mindepth", "1", "-maxdepth", &DEPTH.to_string(), "-printf", "%y%p\\n"]);
     let output = command.output().context("cannot look into the sandbox")?;
     // Some folders of the machine are closed to everybody but root: find says so and fails.
     if output.stdout.is_empty() {
@@ -39,24 +39,24 @@ pub(super) fn look(skillsandbox: &Path) -> anyhow::Result<Vec<PathBuf>> {
             String::from_utf8_lossy(&output.stderr)
         );
     }
-    let inside = String::from_utf8_lossy(&output.stdout).lines().map(PathBuf::from).collect();
-    Ok(shared_pieces(&inside, &|folder| {
+    Ok(shared_pieces(&String::from_utf8_lossy(&output.stdout), &|folder| {
         let entries = fs::read_dir(folder).ok()?;
         Some(entries.filter_map(|entry| Some(entry.ok()?.path())).collect())
     }))
 }
 
-/// The pieces, given everything inside and how to list a folder outside.
-fn shared_pieces(
-    inside: &BTreeSet<PathBuf>,
-    list: &dyn Fn(&Path) -> Option<BTreeSet<PathBuf>>,
-) -> Vec<PathBuf> {
+/// The pieces, given what `find` says of the inside and how to list a folder outside.
+fn shared_pieces(found: &str, list: &dyn Fn(&Path) -> Option<BTreeSet<PathBuf>>) -> Vec<PathBuf> {
+    let path = |line: &str| PathBuf::from(line.get(1..).unwrap_or_default());
+    let inside: BTreeSet<PathBuf> = found.lines().map(path).collect();
+    let links: BTreeSet<PathBuf> = found.lines().filter(|line| line.starts_with('l')).map(path).collect();
     let mut pieces = Vec::new();
     let mut folders: Vec<PathBuf> = FOLDERS.map(PathBuf::from).to_vec();
     while let Some(folder) = folders.pop() {
         let outside = list(&folder).unwrap_or_default();
         for entry in inside.iter().filter(|path| path.parent() == Some(&folder)) {
-            if !outside.contains(entry) || OWN.iter().any(|own| Path::new(own) == entry) {
+            let own = links.contains(entry) || OWN.iter().any(|own| Path::new(own) == entry);
+            if own || !outside.contains(entry) {
                 continue;
             }
             let entries: BTreeSet<PathBuf> =
@@ -82,21 +82,24 @@ mod tests {
     #[test]
     fn pieces_are_whole_folders_where_nothing_is_left_out_and_single_entries_elsewhere() {
         let inside = [
-            "/etc/alternatives",
-            "/etc/alternatives/awk",
-            "/etc/passwd",
-            "/etc/ours-alone",
-            "/etc/services",
-            "/etc/ssl",
-            "/etc/ssl/certs",
-            "/etc/ssl/certs/a.pem",
-            "/etc/ssl/openssl.cnf",
-            "/var/lib",
-            "/var/lib/ghostscript",
-            "/var/lib/ghostscript/fonts",
+            "d/etc/alternatives",
+            "l/etc/alternatives/awk",
+            "f/etc/passwd",
+            "f/etc/ours-alone",
+            "l/etc/localtime",
+            "f/etc/services",
+            "d/etc/ssl",
+            "d/etc/ssl/certs",
+            "f/etc/ssl/certs/a.pem",
+            "f/etc/ssl/openssl.cnf",
+            "d/var/lib",
+            "d/var/lib/ghostscript",
+            "d/var/lib/ghostscript/fonts",
+            "l/var/tmp",
         ];
         let outside = [
             "/etc/alternatives/awk",
+            "/etc/localtime",
             "/etc/passwd",
             "/etc/services",
             "/etc/shadow",
@@ -105,6 +108,7 @@ mod tests {
             "/etc/ssl/private/key.pem",
             "/var/lib/ghostscript/fonts",
             "/var/lib/dpkg/status",
+            "/var/tmp/somebody's",
         ];
         let list = |folder: &Path| {
             let below = outside.iter().filter_map(|path| Path::new(path).strip_prefix(folder).ok());
@@ -112,7 +116,7 @@ mod tests {
                 below.filter_map(|rest| Some(folder.join(rest.components().next()?))).collect();
             (!entries.is_empty()).then_some(entries)
         };
-        let pieces = shared_pieces(&inside.iter().map(PathBuf::from).collect(), &list);
+        let pieces = shared_pieces(&inside.join("\n"), &list);
         let expected = [
             "/etc/alternatives",
             "/etc/services",

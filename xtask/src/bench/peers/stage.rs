@@ -69,24 +69,23 @@ impl Stage {
         ordinary::open_to_all(&stage.root)?;
         let setup = setup(&stage.root, Path::new(""));
         let skill = setup.skills.join(SKILL);
-        for (folder, own) in [
-            (&setup.programs, false),
-            (&setup.home, true),
-            (&setup.work, true),
-            (&setup.skills, true),
-            (&skill, true),
-        ] {
+        for folder in [&setup.programs, &setup.home, &setup.work, &setup.skills, &skill] {
             fs::create_dir(folder)?;
             ordinary::open_to_all(folder)?;
-            if own {
-                chown(folder, Some(user.id), Some(user.group))?;
-            }
         }
-        fs::write(skill.join("SKILL.md"), SKILL_TEXT)?;
-        fs::write(skill.join("skillsandbox.yaml"), SKILL_MANIFEST)?;
-        fs::write(setup.srt_settings(), SRT_SETTINGS.replace("WORK", &setup.work.display().to_string()))?;
-        for file in [skill.join("SKILL.md"), skill.join("skillsandbox.yaml"), setup.srt_settings()] {
-            chown(&file, Some(user.id), Some(user.group))?;
+        let settings = SRT_SETTINGS.replace("WORK", &setup.work.display().to_string());
+        let files = [
+            (skill.join("SKILL.md"), SKILL_TEXT.to_owned()),
+            (skill.join("skillsandbox.yaml"), SKILL_MANIFEST.to_owned()),
+            (setup.srt_settings(), settings),
+        ];
+        for (file, text) in &files {
+            fs::write(file, text)?;
+            chown(file, Some(user.id), Some(user.group))?;
+        }
+        // The user's own last of all: root writes nothing where somebody else may.
+        for folder in [&skill, &setup.skills, &setup.work, &setup.home] {
+            chown(folder, Some(user.id), Some(user.group))?;
         }
         if let Some(floor) = floor {
             ordinary::copy(floor, &setup.programs)?;

@@ -134,13 +134,11 @@ impl Table {
                 _ if at == last => cell.replace("**", ""),
                 _ => format!("{cell:>width$}"),
             });
-            lines.push(format!("  {}", padded.collect::<Vec<_>>().join("  ").trim_end()));
+            lines.push(padded.collect::<Vec<_>>().join("  ").trim_end().to_owned());
         }
-        if markdown {
-            lines.extend(self.notes.iter().map(|note| format!("\n{note}")));
-        } else {
-            lines.insert(0, self.title.clone());
-            lines.extend(self.notes.iter().map(|note| format!("  {note}")));
+        if !self.notes.is_empty() {
+            lines.push(String::new());
+            lines.extend(self.notes.iter().map(|note| format!("- {note}")));
         }
         lines.join("\n")
     }
@@ -199,7 +197,7 @@ mod tests {
             | bare | 1.00 | 1.0 |  |\n\
             | ours | 2.50 |  | at most 1.2 x bubblewrap: reached; at most 2.2 x the floor: **not reached**; \
             at least 0.8 of bubblewrap's: not known |\n\n\
-            a note\n\n- last";
+            - a note\n\n- last";
         assert_eq!(report().render(Format::Markdown), expected);
     }
 
@@ -207,9 +205,9 @@ mod tests {
     fn text_has_columns() {
         let text = report().render(Format::Text);
         let lines: Vec<&str> = text.lines().collect();
-        assert_eq!(lines[3], "  start of /bin/true    ms  x bare  target");
-        assert_eq!(lines[4], "  bare                1.00     1.0");
-        assert!(lines[5].starts_with("  ours                2.50          at most 1.2"), "{text}");
+        assert_eq!(lines[2], "start of /bin/true    ms  x bare  target");
+        assert_eq!(lines[3], "bare                1.00     1.0");
+        assert!(lines[4].starts_with("ours                2.50          at most 1.2"), "{text}");
         assert!(!text.contains("**"), "{text}");
     }
 

@@ -31,7 +31,7 @@ pub(super) enum Source {
     Crate(&'static str, &'static str),
     /// A package of npm and its version, and Debian packages that it needs.
     Npm(&'static str, &'static str, &'static [&'static str]),
-    /// A program in Go, by its path and version.
+    /// A program in Go, by its path.
     Go(&'static str),
     /// Only by hand: why.
     ByHand(&'static str),
@@ -86,8 +86,8 @@ impl Tool {
             Self::Bare | Self::Floor => Source::Here,
             Self::Bubblewrap | Self::BubblewrapWithEtc => Source::Debian(&["bubblewrap"]),
             Self::Sandlock => Source::Crate("sandlock-cli", "0.9.0"),
-            Self::Landrun => Source::Go("github.com/zouuup/landrun/cmd/landrun@v0.1.15"),
-            Self::Nono => Source::Crate("nono-cli", "0.81.0"),
+            Self::Landrun => Source::Go("github.com/zouuup/landrun/cmd/landrun@latest"),
+            Self::Nono => Source::Crate("nono-cli", "0.80.0"),
             Self::Srt => {
                 Source::Npm("@anthropic-ai/sandbox-runtime", "0.0.83", &["bubblewrap", "socat", "ripgrep"])
             }
@@ -135,7 +135,7 @@ impl Tool {
                 "`cargo xtask bench peers --install`, or `npm install {package}@{version}` and `apt-get install {}`",
                 also.join(" ")
             ),
-            Source::Go(path) => format!("`go install {path}`; Debian 12 has no Go that is new enough"),
+            Source::Go(path) => format!("`go install {path}`, with Go 1.24 or newer"),
             Source::ByHand(how) => how.into(),
         }
     }
@@ -194,6 +194,8 @@ impl Tool {
                 words.text("--");
             }
             Self::Landrun => {
+                // Without it, only the newest kernel has all that it wants.
+                words.text("--best-effort");
                 words.paths(
                     "--rox",
                     SYSTEM_FOLDERS.map(Path::new).into_iter().filter(|folder| folder.exists()),

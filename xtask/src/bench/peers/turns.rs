@@ -3,7 +3,10 @@
 use std::time::{Duration, Instant};
 
 use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 
+/// How long processes may outlive what started them before the next turn.
+const LONGEST_AFTER: Duration = Duration::from_secs(2);
 /// Done and not counted: caches fill, and what is made once is made.
 const WARM_UP: usize = 3;
 
@@ -55,20 +58,25 @@ impl Figures {
         let rank = (sorted.len() * percent).div_ceil(100).max(1);
         sorted.get(rank - 1).copied().unwrap_or(f64::NAN)
     }
-
-    pub(super) fn most(&self) -> f64 {
-        self.percentile(100)
-    }
 }
 
 /// What one row took, in milliseconds, unless it measured something else itself.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Times {
     pub(super) wall: Figures,
-    /// Of the processors, for all processes of it that somebody waited for: what a busy machine changes least.
+    /// Of the processors, for all processes of it, also those that end after it: what a busy machine changes least.
     pub(super) processor: Figures,
     /// Why one of them did not do what it should; its row is then worth nothing.
     pub(super) failure: Option<String>,
+}
+
+/// What happens after each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum After {
+    /// All that it left behind ends before the next one, and is not timed ([`adopt_orphans`]).
+    WaitForOrphans,
+    /// Nothing: some of the children last.
+    Nothing,
 }
 
 /// Does each of so many things by turns. One that fails is not done again. One that measured itself says what it found, instead of being timed.
@@ -76,6 +84,7 @@ pub(super) fn in_turns(
     count: usize,
     runs: usize,
     shuffle: &mut Shuffle,
+    after: After,
     mut run: impl FnMut(usize) -> anyhow::Result<Option<f64>>,
 ) -> Vec<Times> {
     let mut times = vec![Times::default(); count];
@@ -86,6 +95,10 @@ pub(super) fn in_turns(
             let start = Instant::now();
             let result = run(at);
             let wall = milliseconds(start.elapsed());
+            match after {
+                After::WaitForOrphans => wait_for_orphans(),
+                After::Nothing => {}
+            }
             match result {
                 Err(error) => times.failure = Some(format!("{error:#}")),
                 Ok(own) if turn >= WARM_UP => {
@@ -102,6 +115,23 @@ pub(super) fn in_turns(
 
 pub(super) fn milliseconds(duration: Duration) -> f64 {
     duration.as_secs_f64() * 1e3
+}
+
+/// Makes this process the parent of orphans, so that none of one turn is still at work in the next.
+pub(super) fn adopt_orphans() -> nix::Result<()> {
+    nix::sys::prctl::set_child_subreaper(true)
+}
+
+/// Until no child is left.
+fn wait_for_orphans() {
+    let start = Instant::now();
+    while start.elapsed() < LONGEST_AFTER {
+        match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
+            Ok(WaitStatus::StillAlive) => std::thread::sleep(Duration::from_micros(100)),
+            Ok(_) => {}
+            Err(_) => return,
+        }
+    }
 }
 
 fn processor_time_of_children() -> Duration {
@@ -132,7 +162,7 @@ mod tests {
         assert!((figures([3, 1, 2]).median() - 2.0).abs() < 1e-9);
         assert!((figures([4, 1, 2, 3]).median() - 2.0).abs() < 1e-9);
         assert!((figures([7]).percentile(90) - 7.0).abs() < 1e-9);
-        assert!((figures([5, 9]).most() - 9.0).abs() < 1e-9);
+        assert!((figures([5, 9]).percentile(100) - 9.0).abs() < 1e-9);
         assert!(figures([]).median().is_nan());
     }
 
@@ -156,7 +186,7 @@ mod tests {
     #[test]
     fn each_is_done_as_often_as_the_others_and_one_that_fails_no_more() {
         let mut done = [0; 3];
-        let times = in_turns(3, 10, &mut Shuffle::new(1), |at| {
+        let times = in_turns(3, 10, &mut Shuffle::new(1), After::Nothing, |at| {
             done[at] += 1;
             match at {
                 0 => Ok(Some(7.0)),

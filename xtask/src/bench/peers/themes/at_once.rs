@@ -6,7 +6,7 @@ use super::super::lineup::{Entry, Part, gather, prepare};
 use super::super::options::Theme;
 use super::super::table::{Column, Table, TableRow, Target};
 use super::super::tools::Tool;
-use super::super::turns::in_turns;
+use super::super::turns::{After, in_turns};
 use super::{Bench, median_of, ratio, without_failures};
 
 const TOGETHER: u32 = 64;
@@ -16,8 +16,9 @@ const SHARE_OF_BUBBLEWRAP: f64 = 0.8;
 pub(in super::super) fn measure(bench: &mut Bench<'_>) -> Vec<Table> {
     let (entries, mut notes) = gather(Theme::AtOnce, bench.setup, bench.commands, None, &["/bin/true"]);
     let rounds = bench.share(10, 3);
-    let times =
-        in_turns(entries.len(), rounds, &mut bench.shuffle, |at| start_together(&entries[at]).map(|()| None));
+    let times = in_turns(entries.len(), rounds, &mut bench.shuffle, After::WaitForOrphans, |at| {
+        start_together(&entries[at]).map(|()| None)
+    });
     let a_second = |milliseconds: f64| f64::from(TOGETHER) * 1e3 / milliseconds;
     let [bare, bubblewrap] =
         [Tool::Bare, Tool::Bubblewrap].map(|tool| median_of(tool, &entries, &times).map(a_second));

@@ -11,7 +11,7 @@ use super::super::options::NamedCommand;
 use super::super::stage::SKILL;
 use super::super::table::{Column, Table, TableRow, Target};
 use super::super::tools::Setup;
-use super::super::turns::in_turns;
+use super::super::turns::{After, in_turns};
 use super::{Bench, ratio};
 
 /// Beside `run`, and the slowest of a hundred beside the middle.
@@ -101,7 +101,7 @@ pub(in super::super) fn measure(bench: &mut Bench<'_>) -> Vec<Table> {
     }
     let calls = bench.runs.saturating_mul(2);
     // By turns: the run of the first, the call of the first, and so on.
-    let times = in_turns(servers.len() * 2, calls, &mut bench.shuffle, |at| {
+    let times = in_turns(servers.len() * 2, calls, &mut bench.shuffle, After::Nothing, |at| {
         let (entry, _, server): &mut (Entry, _, Server) = &mut servers[at / 2];
         let done = if at.is_multiple_of(2) { run(entry) } else { server.run_skill() };
         done.map(|()| None)

@@ -14,7 +14,7 @@ use super::super::lineup::{Entry, Part, gather, prepare};
 use super::super::options::Theme;
 use super::super::table::{Column, Table, TableRow, Target};
 use super::super::tools::Tool;
-use super::super::turns::{Figures, in_turns};
+use super::super::turns::{After, Figures, in_turns};
 use super::{Bench, median_of, ratio, without_failures};
 
 /// What runs in the sandbox, and the name by which it is told from what runs beside it.
@@ -31,7 +31,7 @@ pub(in super::super) fn measure(bench: &mut Bench<'_>) -> Vec<Table> {
     let mut resident = vec![Figures::default(); entries.len()];
     let mut processes = vec![Figures::default(); entries.len()];
     let mut hidden = BTreeSet::new();
-    let times = in_turns(entries.len(), runs, &mut bench.shuffle, |at| {
+    let times = in_turns(entries.len(), runs, &mut bench.shuffle, After::WaitForOrphans, |at| {
         let peak = watch(&entries[at])?;
         resident[at].push(peak.resident);
         processes[at].push(peak.processes);

@@ -4,7 +4,7 @@ use super::super::lineup::{Entry, Part, gather, gather_runs, run};
 use super::super::options::Theme;
 use super::super::table::{Column, Table, TableRow, Target};
 use super::super::tools::Tool;
-use super::super::turns::in_turns;
+use super::super::turns::{After, in_turns};
 use super::{Bench, median_of, ratio, without_failures};
 
 /// `exec` beside bubblewrap and the floor, `run` beside bubblewrap.
@@ -21,8 +21,9 @@ fn starts(bench: &mut Bench<'_>) -> Table {
     let (runs, more_notes) = gather_runs(bench.setup, bench.commands);
     entries.extend(runs);
     notes.extend(more_notes);
-    let times =
-        in_turns(entries.len(), bench.runs, &mut bench.shuffle, |at| run(&entries[at]).map(|()| None));
+    let times = in_turns(entries.len(), bench.runs, &mut bench.shuffle, After::WaitForOrphans, |at| {
+        run(&entries[at]).map(|()| None)
+    });
     let [bare, floor, bubblewrap] =
         [Tool::Bare, Tool::Floor, Tool::Bubblewrap].map(|tool| median_of(tool, &entries, &times));
     let rows = without_failures(entries, times, &mut notes).into_iter().map(|(entry, times)| {
@@ -84,8 +85,9 @@ fn versions(bench: &mut Bench<'_>) -> Table {
         name: command.row("--version"),
         words: vec![command.path.display().to_string(), "--version".into()],
     }));
-    let times =
-        in_turns(entries.len(), bench.runs, &mut bench.shuffle, |at| run(&entries[at]).map(|()| None));
+    let times = in_turns(entries.len(), bench.runs, &mut bench.shuffle, After::WaitForOrphans, |at| {
+        run(&entries[at]).map(|()| None)
+    });
     let bubblewrap = median_of(Tool::Bubblewrap, &entries, &times);
     let rows = without_failures(entries, times, &mut notes).into_iter().map(|(entry, times)| {
         let median = times.wall.median();

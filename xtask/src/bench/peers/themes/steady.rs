@@ -9,7 +9,7 @@ use super::super::lineup::{Entry, Part, gather, prepare};
 use super::super::options::Theme;
 use super::super::table::{Column, Table, TableRow, Target};
 use super::super::tools::Tool;
-use super::super::turns::in_turns;
+use super::super::turns::{After, in_turns};
 use super::{Bench, median_of, ratio, without_failures};
 
 const PYTHON: &str = "/usr/bin/python3";
@@ -76,7 +76,9 @@ fn measure_work(bench: &mut Bench<'_>, work: &Work) -> Table {
     let line = [PYTHON, "-c", &script];
     let (entries, mut notes) = gather(Theme::Steady, bench.setup, bench.commands, Some(folder), &line);
     let runs = bench.share(10, 3);
-    let times = in_turns(entries.len(), runs, &mut bench.shuffle, |at| own_clock(&entries[at]).map(Some));
+    let times = in_turns(entries.len(), runs, &mut bench.shuffle, After::WaitForOrphans, |at| {
+        own_clock(&entries[at]).map(Some)
+    });
     let bare = median_of(Tool::Bare, &entries, &times);
     let rows = without_failures(entries, times, &mut notes).into_iter().map(|(entry, times)| {
         let median = times.wall.median();
