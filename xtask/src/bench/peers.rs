@@ -30,6 +30,11 @@ use self::tools::{Setup, Tool};
 use crate::setup;
 use crate::workspace::{cargo, root, succeed, target_dir};
 
+/// More than this is somebody else's work.
+const MOST_LOAD: f64 = 0.5;
+const BUSY: &str = "**Other programs kept the machine busy: of these figures only the times on the processors compare, and no target is \
+                    reached or missed by them.**";
+
 pub(crate) fn run(words: &[&str]) -> anyhow::Result<()> {
     if let ["help" | "--help" | "-h"] = words {
         print!("{}", options::HELP);
@@ -131,7 +136,10 @@ fn measure(options: &Options, stage: &Path) -> anyhow::Result<()> {
         });
     }
     say_once(&mut tables);
-    let conditions = vec![conditions(options, &setup, &load_before)];
+    let mut conditions = vec![conditions(options, &setup, &load_before)];
+    if is_busy(&load_before) {
+        conditions.push(BUSY.to_owned());
+    }
     let lacks =
         Tool::ALL.into_iter().filter(|&tool| tool != Tool::BubblewrapWithEtc && tool.find(&setup).is_some());
     let lacks = lacks.filter_map(|tool| Some(format!("{}: {}.", tool.name(), tool.lacks()?)));
@@ -172,6 +180,11 @@ fn conditions(options: &Options, setup: &Setup, load_before: &str) -> String {
     )
 }
 
+/// Whether others were at work here before this began.
+fn is_busy(load: &str) -> bool {
+    load.parse::<f64>().is_ok_and(|load| load > MOST_LOAD)
+}
+
 /// Of the last minute.
 fn load_average() -> String {
     let text = fs::read_to_string("/proc/loadavg").unwrap_or_default();
@@ -181,6 +194,12 @@ fn load_average() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_busy_machine_is_told_from_a_quiet_one() {
+        assert!(!is_busy("0.07") && !is_busy("0.50") && !is_busy("unknown"));
+        assert!(is_busy("0.51") && is_busy("19.79"));
+    }
 
     #[test]
     fn the_list_names_every_row_and_every_tool() {

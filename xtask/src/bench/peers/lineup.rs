@@ -1,8 +1,8 @@
 //! Who takes part in a theme: the tools that are here and work, and the commands that are measured.
 
 use std::fs::{self, File};
-use std::path::Path;
-use std::process::{Command, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
@@ -71,34 +71,60 @@ pub(super) fn gather(
 ) -> (Vec<Entry>, Vec<String>) {
     let mut entries = Vec::new();
     let mut notes = Vec::new();
-    for &tool in tools(theme) {
-        let program = match tool.find(setup) {
-            Some(program) => program,
-            None if tool == Tool::Bare => Path::new("").to_owned(),
-            None => {
-                notes.push(format!("{} is not here: {}", tool.name(), tool.how_to_install()));
-                continue;
-            }
-        };
-        let words = tool.wrap(&program, setup, writable, line);
-        let name = format!("{}{}", tool.name(), version(tool, &program));
-        entries.push(Entry { part: Part::Tool(tool), name, words });
-    }
-    for command in commands {
-        let mut words = vec![command.path.display().to_string(), "exec".into()];
-        words.extend(writable.iter().flat_map(|folder| ["--write".into(), folder.display().to_string()]));
-        words.push("--".into());
-        words.extend(line.iter().map(|&word| word.to_owned()));
-        entries.push(Entry { part: Part::Exec, name: command.row("exec"), words });
-    }
-    entries.retain(|entry| match check(entry, setup) {
-        Ok(()) => true,
-        Err(error) => {
-            notes.push(format!("{} does not work here: {error:#}", entry.name));
-            false
+    let secret = setup.secret().display().to_string();
+    for starter in starters(theme, setup, commands, &mut notes) {
+        let entry = starter.entry(setup, writable, line);
+        let thief = starter.entry(setup, writable, &["/bin/cat", &secret]);
+        match check(&entry, setup).and_then(|()| check_policy(&thief, setup)) {
+            Ok(()) => entries.push(entry),
+            Err(error) => notes.push(format!("{} does not work here: {error:#}", entry.name)),
         }
-    });
+    }
     (entries, notes)
+}
+
+/// Something that starts commands.
+enum Starter<'a> {
+    Tool(Tool, PathBuf),
+    Command(&'a NamedCommand),
+}
+
+/// Those of a theme that are here, and notes on those that are not.
+fn starters<'a>(
+    theme: Theme,
+    setup: &Setup,
+    commands: &'a [NamedCommand],
+    notes: &mut Vec<String>,
+) -> Vec<Starter<'a>> {
+    let mut starters = Vec::new();
+    for &tool in tools(theme) {
+        match tool.find(setup) {
+            Some(program) => starters.push(Starter::Tool(tool, program)),
+            None if tool == Tool::Bare => starters.push(Starter::Tool(tool, PathBuf::new())),
+            None => notes.push(format!("{} is not here: {}", tool.name(), tool.how_to_install())),
+        }
+    }
+    starters.extend(commands.iter().map(Starter::Command));
+    starters
+}
+
+impl Starter<'_> {
+    fn entry(&self, setup: &Setup, writable: Option<&Path>, line: &[&str]) -> Entry {
+        match self {
+            Self::Tool(tool, program) => Entry {
+                part: Part::Tool(*tool),
+                name: format!("{}{}", tool.name(), version(*tool, program)),
+                words: tool.wrap(program, setup, writable, line),
+            },
+            Self::Command(command) => {
+                let mut words = vec![command.path.display().to_string(), "exec".into()];
+                words.extend(writable.iter().flat_map(|path| ["--write".into(), path.display().to_string()]));
+                words.push("--".into());
+                words.extend(line.iter().map(|&word| word.to_owned()));
+                Entry { part: Part::Exec, name: command.row("exec"), words }
+            }
+        }
+    }
 }
 
 /// The rows of `run`.
@@ -130,19 +156,38 @@ fn version(tool: Tool, program: &Path) -> String {
 
 /// One start, to see that it works; what it said where it does not.
 fn check(entry: &Entry, setup: &Setup) -> anyhow::Result<()> {
-    let said = setup.home.join("said-by-first-start");
+    let (status, said) = start_once(entry, setup)?;
+    if !status.success() {
+        bail!("{status}: {said}");
+    }
+    Ok(())
+}
+
+/// Tries to read what was not granted: bare, that works, and everywhere else it must not, or the figures are of another policy.
+fn check_policy(thief: &Entry, setup: &Setup) -> anyhow::Result<()> {
+    let (status, said) = start_once(thief, setup)?;
+    match thief.part {
+        Part::Tool(Tool::Bare) if !status.success() => bail!("the control did not work: {said}"),
+        Part::Tool(Tool::Bare) => Ok(()),
+        Part::Tool(_) | Part::Exec | Part::Run if status.success() => {
+            bail!("a file that was not granted could be read")
+        }
+        Part::Tool(_) | Part::Exec | Part::Run => Ok(()),
+    }
+}
+
+/// How it ended, and the first lines of what it said.
+fn start_once(entry: &Entry, setup: &Setup) -> anyhow::Result<(ExitStatus, String)> {
+    let file = setup.work.join("said-by-first-start");
     let mut command = prepare(&entry.words)?;
-    command.stderr(File::create(&said)?);
+    command.stderr(File::create(&file)?);
     let status = ordinary::bounded(&mut command, FIRST_START)?;
-    if status.is_some_and(|status| status.success()) {
-        return Ok(());
-    }
-    let text = fs::read_to_string(&said).unwrap_or_default();
-    let text: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).take(3).collect();
-    match status {
-        Some(status) => bail!("{status}: {}", text.join("; ")),
-        None => bail!("it did not end in a minute: {}", text.join("; ")),
-    }
+    let text = String::from_utf8_lossy(&fs::read(&file)?).into_owned();
+    fs::remove_file(&file)?;
+    let said: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).take(3).collect();
+    let said = said.join("; ");
+    let status = status.with_context(|| format!("it did not end in a minute: {said}"))?;
+    Ok((status, said))
 }
 
 /// A command with little around it, the same for all.

@@ -11,6 +11,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, bail};
 use nix::unistd::{getegid, geteuid};
+use serde_json::json;
 
 use super::options::{NamedCommand, Options};
 use super::tools::Setup;
@@ -21,8 +22,13 @@ pub(super) const SKILL: &str = "trivial";
 const SKILL_TEXT: &str = "---\nname: trivial\ndescription: Does nothing, to see what a run costs\n---\n\n# Trivial\n\nDoes nothing.\n";
 const SKILL_MANIFEST: &str = "skill:\n  name: trivial\n  version: \"0.1.0\"\n  description: Does nothing, to see what a \
                               run costs\n\nentrypoint:\n  command: \"true\"\n";
-/// Nothing may be reached, and one folder be written.
-const SRT_SETTINGS: &str = r#"{"network":{"allowedDomains":[],"deniedDomains":[]},"filesystem":{"denyRead":[],"allowWrite":["WORK"],"denyWrite":[]}}"#;
+
+/// For srt: nothing may be reached, the home not be read, one folder be written.
+fn srt_settings(setup: &Setup) -> String {
+    let network = json!({ "allowedDomains": [], "deniedDomains": [] });
+    let filesystem = json!({ "denyRead": [setup.home], "allowWrite": [setup.work], "denyWrite": [] });
+    json!({ "network": network, "filesystem": filesystem }).to_string()
+}
 
 /// As a user: number and group.
 #[derive(Debug, Clone, Copy)]
@@ -73,11 +79,11 @@ impl Stage {
             fs::create_dir(folder)?;
             ordinary::open_to_all(folder)?;
         }
-        let settings = SRT_SETTINGS.replace("WORK", &setup.work.display().to_string());
         let files = [
             (skill.join("SKILL.md"), SKILL_TEXT.to_owned()),
             (skill.join("skillsandbox.yaml"), SKILL_MANIFEST.to_owned()),
-            (setup.srt_settings(), settings),
+            (setup.srt_settings(), srt_settings(&setup)),
+            (setup.secret(), "nobody inside may read this\n".to_owned()),
         ];
         for (file, text) in &files {
             fs::write(file, text)?;

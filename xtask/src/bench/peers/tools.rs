@@ -113,9 +113,7 @@ impl Tool {
             Self::Nono => {
                 Some("Landlock only by its flags, with its own groups of readable paths; no namespaces")
             }
-            Self::Srt => {
-                Some("everything may be read but what is denied; its proxies start with each command")
-            }
+            Self::Srt => Some("everything may be read but the home; its proxies start with each command"),
             Self::Firejail => Some("set-user-ID root; no Landlock; no record"),
             Self::Nsjail => {
                 Some("no Landlock; no filter of system calls without a policy of its own; no record")
@@ -277,6 +275,11 @@ pub(super) struct Setup {
 impl Setup {
     pub(super) fn srt_settings(&self) -> PathBuf {
         self.home.join("srt-settings.json")
+    }
+
+    /// A file that is granted to nobody.
+    pub(super) fn secret(&self) -> PathBuf {
+        self.home.join("secret")
     }
 }
 
