@@ -6,6 +6,7 @@
 mod install;
 mod lineup;
 mod options;
+mod others;
 mod pieces;
 mod released;
 mod stage;
@@ -29,11 +30,6 @@ use self::themes::Bench;
 use self::tools::{Setup, Tool};
 use crate::setup;
 use crate::workspace::{cargo, root, succeed, target_dir};
-
-/// More than this is somebody else's work.
-const MOST_LOAD: f64 = 0.5;
-const BUSY: &str = "**Other programs kept the machine busy: of these figures only the times on the processors compare, and no target is \
-                    reached or missed by them.**";
 
 pub(crate) fn run(words: &[&str]) -> anyhow::Result<()> {
     if let ["help" | "--help" | "-h"] = words {
@@ -122,7 +118,7 @@ fn measure(options: &Options, stage: &Path) -> anyhow::Result<()> {
     let mut setup = stage::setup(stage, &peers);
     let first = options.commands.first().context("there is no command to measure")?;
     setup.pieces = pieces::look(&first.path)?;
-    let load_before = load_average();
+    let busy = others::look();
     let mut bench = Bench::new(options, &setup);
     let mut tables: Vec<Table> = Vec::new();
     for theme in &options.themes {
@@ -136,9 +132,10 @@ fn measure(options: &Options, stage: &Path) -> anyhow::Result<()> {
         });
     }
     say_once(&mut tables);
-    let mut conditions = vec![conditions(options, &setup, &load_before)];
-    if is_busy(&load_before) {
-        conditions.push(BUSY.to_owned());
+    let mut conditions = vec![conditions(options, &setup, busy)];
+    if others::is_busy(busy) {
+        conditions.push(others::BUSY.to_owned());
+        tables.iter_mut().for_each(Table::leave_targets_of_time_open);
     }
     let lacks =
         Tool::ALL.into_iter().filter(|&tool| tool != Tool::BubblewrapWithEtc && tool.find(&setup).is_some());
@@ -166,40 +163,23 @@ fn say_once(tables: &mut [Table]) {
 }
 
 /// Where and how it was measured.
-fn conditions(options: &Options, setup: &Setup, load_before: &str) -> String {
+fn conditions(options: &Options, setup: &Setup, busy: Option<u64>) -> String {
     let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
     let user = if setup::is_root() { "root" } else { "an ordinary user" };
     format!(
-        "{cores} cores, Linux {}, as {user}; in turns, shuffled with seed {}; {} pieces of /etc and /var; load average {load_before} \
-         before, {} after.",
+        "{cores} cores, Linux {}, as {user}; in turns, shuffled with seed {}; {} pieces of /etc and /var; processors {} busy with \
+         other things before it began.",
         kernel.trim(),
         options.seed,
         setup.pieces.len(),
-        load_average()
+        busy.map_or("an unknown share".to_owned(), |percent| format!("{percent} %"))
     )
-}
-
-/// Whether others were at work here before this began.
-fn is_busy(load: &str) -> bool {
-    load.parse::<f64>().is_ok_and(|load| load > MOST_LOAD)
-}
-
-/// Of the last minute.
-fn load_average() -> String {
-    let text = fs::read_to_string("/proc/loadavg").unwrap_or_default();
-    text.split_whitespace().next().unwrap_or("unknown").to_owned()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_busy_machine_is_told_from_a_quiet_one() {
-        assert!(!is_busy("0.07") && !is_busy("0.50") && !is_busy("unknown"));
-        assert!(is_busy("0.51") && is_busy("19.79"));
-    }
 
     #[test]
     fn the_list_names_every_row_and_every_tool() {

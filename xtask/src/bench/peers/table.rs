@@ -52,6 +52,8 @@ pub(super) struct TableRow {
 pub(super) struct Table {
     pub(super) key: &'static str,
     pub(super) title: String,
+    /// Or about memory.
+    pub(super) is_about_time: bool,
     pub(super) columns: Vec<Column>,
     pub(super) rows: Vec<TableRow>,
     /// What is not in it and why, and what has to be known to read it.
@@ -86,13 +88,20 @@ impl Report {
                 }
                 text.push('\n');
                 text.extend(self.notes.iter().map(|note| format!("\n- {note}")));
-                text
+                if format == Format::Text { text.replace("**", "") } else { text }
             }
         }
     }
 }
 
 impl Table {
+    /// For figures of a busy machine, which say nothing about time.
+    pub(super) fn leave_targets_of_time_open(&mut self) {
+        if self.is_about_time {
+            self.rows.iter_mut().flat_map(|row| &mut row.targets).for_each(|target| target.reached = None);
+        }
+    }
+
     fn json(&self) -> Value {
         let rows: Vec<Value> = self
             .rows
@@ -131,7 +140,7 @@ impl Table {
             let last = row.len() - 1;
             let padded = row.iter().zip(&widths).enumerate().map(|(at, (cell, width))| match at {
                 0 => format!("{cell:<width$}"),
-                _ if at == last => cell.replace("**", ""),
+                _ if at == last => cell.clone(),
                 _ => format!("{cell:>width$}"),
             });
             lines.push(padded.collect::<Vec<_>>().join("  ").trim_end().to_owned());
@@ -168,6 +177,7 @@ mod tests {
         let table = Table {
             key: "start",
             title: "start of /bin/true".into(),
+            is_about_time: true,
             columns: vec![
                 Column { key: "median_ms", title: "ms", decimals: 2 },
                 Column { key: "times_bare", title: "x bare", decimals: 1 },
@@ -186,12 +196,12 @@ mod tests {
             ],
             notes: vec!["a note".into()],
         };
-        Report { conditions: vec!["here".into()], tables: vec![table], notes: vec!["last".into()] }
+        Report { conditions: vec!["**here**".into()], tables: vec![table], notes: vec!["last".into()] }
     }
 
     #[test]
     fn markdown_has_every_cell_and_says_what_is_reached() {
-        let expected = "here\n\n\
+        let expected = "**here**\n\n\
             | start of /bin/true | ms | x bare | target |\n\
             |---|---|---|---|\n\
             | bare | 1.00 | 1.0 |  |\n\
@@ -199,6 +209,19 @@ mod tests {
             at least 0.8 of bubblewrap's: not known |\n\n\
             - a note\n\n- last";
         assert_eq!(report().render(Format::Markdown), expected);
+    }
+
+    #[test]
+    fn targets_of_time_are_left_open_and_those_of_memory_are_not() {
+        let reached =
+            |table: &Table| table.rows[1].targets.iter().filter_map(|target| target.reached).count();
+        let mut table = report().tables.remove(0);
+        table.is_about_time = false;
+        table.leave_targets_of_time_open();
+        assert_eq!(reached(&table), 2);
+        table.is_about_time = true;
+        table.leave_targets_of_time_open();
+        assert_eq!(reached(&table), 0);
     }
 
     #[test]

@@ -40,6 +40,7 @@ pub(in super::super) fn measure(bench: &mut Bench<'_>) -> Vec<Table> {
     vec![Table {
         key: "at_once",
         title: format!("{TOGETHER} started together, medians of {rounds}"),
+        is_about_time: true,
         columns: vec![
             Column { key: "starts_a_second", title: "starts a second", decimals: 0 },
             Column { key: "p90_starts_a_second", title: "p90 (slow)", decimals: 0 },

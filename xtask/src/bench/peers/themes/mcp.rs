@@ -141,6 +141,7 @@ pub(in super::super) fn measure(bench: &mut Bench<'_>) -> Vec<Table> {
     vec![Table {
         key: "mcp",
         title: format!("a trivial skill over MCP, {calls} calls of one server"),
+        is_about_time: true,
         columns: vec![
             Column { key: "p50_ms", title: "p50 ms", decimals: 2 },
             Column { key: "p90_ms", title: "p90", decimals: 2 },

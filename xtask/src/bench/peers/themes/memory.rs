@@ -69,6 +69,7 @@ pub(in super::super) fn measure(bench: &mut Bench<'_>) -> Vec<Table> {
     vec![Table {
         key: "memory",
         title: format!("peak memory beside the command ({}), medians of {runs}", COMMAND.join(" ")),
+        is_about_time: false,
         columns: vec![
             Column { key: "proportional_mb", title: "MB (PSS)", decimals: 1 },
             Column { key: "p90_proportional_mb", title: "p90", decimals: 1 },

@@ -55,6 +55,7 @@ fn starts(bench: &mut Bench<'_>) -> Table {
     Table {
         key: "start",
         title: format!("start of /bin/true, medians of {}", bench.runs),
+        is_about_time: true,
         columns: vec![
             Column { key: "median_ms", title: "ms", decimals: 2 },
             Column { key: "p90_ms", title: "p90", decimals: 2 },
@@ -105,6 +106,7 @@ fn versions(bench: &mut Bench<'_>) -> Table {
     Table {
         key: "version",
         title: format!("start of the program alone, medians of {}", bench.runs),
+        is_about_time: true,
         columns: vec![
             Column { key: "median_ms", title: "ms", decimals: 2 },
             Column { key: "p90_ms", title: "p90", decimals: 2 },

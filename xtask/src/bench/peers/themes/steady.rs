@@ -49,6 +49,7 @@ pub(in super::super) fn measure(bench: &mut Bench<'_>) -> Vec<Table> {
         let title = "going on".to_owned();
         return vec![Table {
             key: "steady",
+            is_about_time: true,
             title,
             columns: Vec::new(),
             rows: Vec::new(),
@@ -100,6 +101,7 @@ fn measure_work(bench: &mut Bench<'_>, work: &Work) -> Table {
     Table {
         key: work.key,
         title: format!("{}, medians of {runs}", work.title),
+        is_about_time: true,
         columns: vec![
             Column { key: "median_ms", title: "ms", decimals: 1 },
             Column { key: "p90_ms", title: "p90", decimals: 1 },
