@@ -59,7 +59,7 @@ pub(crate) fn run(words: &[&str]) -> anyhow::Result<()> {
 fn list(options: &Options, peers: &Path) -> String {
     let setup = Setup { peers: peers.to_owned(), ..Setup::default() };
     let commands = match options.commands.as_slice() {
-        [] => &[NamedCommand { name: String::new(), path: PathBuf::new() }],
+        [] => &[NamedCommand::new("", PathBuf::new())],
         commands => commands,
     };
     let mut lines = Vec::new();
@@ -86,7 +86,7 @@ fn start(mut options: Options, peers: &Path) -> anyhow::Result<()> {
         build.args(["bench", "peers", "--build"]).stdout(std::io::stderr().as_fd().try_clone_to_owned()?);
         succeed(&mut build)?;
         let path = target_dir()?.join("release/skillsandbox");
-        options.commands.push(NamedCommand { name: String::new(), path });
+        options.commands.push(NamedCommand::new("", path));
     }
     for command in &options.commands {
         released::check(&command.path)?;
@@ -117,7 +117,7 @@ fn measure(options: &Options, stage: &Path) -> anyhow::Result<()> {
     let peers = options.peers.clone().unwrap_or_default();
     let mut setup = stage::setup(stage, &peers);
     let first = options.commands.first().context("there is no command to measure")?;
-    setup.pieces = pieces::look(&first.path)?;
+    setup.pieces = pieces::look(first)?;
     let busy = others::look();
     let mut bench = Bench::new(options, &setup);
     let mut tables: Vec<Table> = Vec::new();

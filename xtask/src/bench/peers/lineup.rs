@@ -28,6 +28,8 @@ pub(super) struct Entry {
     pub(super) part: Part,
     pub(super) name: String,
     pub(super) words: Vec<String>,
+    /// Where it keeps what it remembers, if not in the home of all.
+    pub(super) home: Option<PathBuf>,
 }
 
 /// The tools of a theme.
@@ -115,13 +117,14 @@ impl Starter<'_> {
                 part: Part::Tool(*tool),
                 name: format!("{}{}", tool.name(), version(*tool, program)),
                 words: tool.wrap(program, setup, writable, line),
+                home: None,
             },
             Self::Command(command) => {
                 let mut words = vec![command.path.display().to_string(), "exec".into()];
                 words.extend(writable.iter().flat_map(|path| ["--write".into(), path.display().to_string()]));
                 words.push("--".into());
                 words.extend(line.iter().map(|&word| word.to_owned()));
-                Entry { part: Part::Exec, name: command.row("exec"), words }
+                Entry { part: Part::Exec, name: command.row("exec"), words, home: Some(command.home.clone()) }
             }
         }
     }
@@ -134,7 +137,8 @@ pub(super) fn gather_runs(setup: &Setup, commands: &[NamedCommand]) -> (Vec<Entr
     let mut entries = Vec::new();
     for command in commands {
         let words = vec![command.path.display().to_string(), "run".into(), skill.clone()];
-        let entry = Entry { part: Part::Run, name: command.row("run"), words };
+        let home = Some(command.home.clone());
+        let entry = Entry { part: Part::Run, name: command.row("run"), words, home };
         match check(&entry, setup) {
             Ok(()) => entries.push(entry),
             Err(error) => notes.push(format!("{} does not work here: {error:#}", entry.name)),
@@ -179,7 +183,7 @@ fn check_policy(thief: &Entry, setup: &Setup) -> anyhow::Result<()> {
 /// How it ended, and the first lines of what it said.
 fn start_once(entry: &Entry, setup: &Setup) -> anyhow::Result<(ExitStatus, String)> {
     let file = setup.work.join("said-by-first-start");
-    let mut command = prepare(&entry.words)?;
+    let mut command = prepare(entry)?;
     command.stderr(File::create(&file)?);
     let status = ordinary::bounded(&mut command, FIRST_START)?;
     let text = String::from_utf8_lossy(&fs::read(&file)?).into_owned();
@@ -191,16 +195,17 @@ fn start_once(entry: &Entry, setup: &Setup) -> anyhow::Result<(ExitStatus, Strin
 }
 
 /// A command with little around it, the same for all.
-pub(super) fn prepare(words: &[String]) -> anyhow::Result<Command> {
-    let (program, arguments) = words.split_first().context("an empty command")?;
+pub(super) fn prepare(entry: &Entry) -> anyhow::Result<Command> {
+    let (program, arguments) = entry.words.split_first().context("an empty command")?;
     let mut command = Command::new(program);
+    command.envs(entry.home.iter().map(|home| ("HOME", home)));
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     Ok(command)
 }
 
 /// Starts it and waits for its end.
 pub(super) fn run(entry: &Entry) -> anyhow::Result<()> {
-    let status = prepare(&entry.words)?.status()?;
+    let status = prepare(entry)?.status()?;
     if !status.success() {
         bail!("it ended with {status} after it had worked before");
     }

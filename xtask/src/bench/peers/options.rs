@@ -64,9 +64,17 @@ pub(super) enum Action {
 pub(super) struct NamedCommand {
     pub(super) name: String,
     pub(super) path: PathBuf,
+    /// On the stage: a home of its own, for two versions may not remember alike.
+    pub(super) home: PathBuf,
 }
 
 impl NamedCommand {
+    /// On the stage, each program has a folder of its own, and its home is beside it.
+    pub(super) fn new(name: &str, path: PathBuf) -> Self {
+        let home = path.parent().map(|folder| folder.join("home")).unwrap_or_default();
+        Self { name: name.to_owned(), path, home }
+    }
+
     /// The name of a row about a verb of it.
     pub(super) fn row(&self, verb: &str) -> String {
         if self.name.is_empty() {
@@ -185,8 +193,8 @@ fn theme(word: &str) -> anyhow::Result<Theme> {
 /// What stands before the first `=` is a name, unless it is part of the path.
 fn named_command(word: &str) -> NamedCommand {
     match word.split_once('=') {
-        Some((name, path)) if !name.contains('/') => NamedCommand { name: name.into(), path: path.into() },
-        _ => NamedCommand { name: String::new(), path: word.into() },
+        Some((name, path)) if !name.contains('/') => NamedCommand::new(name, path.into()),
+        _ => NamedCommand::new("", word.into()),
     }
 }
 

@@ -10,6 +10,8 @@ use std::process::Command;
 
 use anyhow::{Context as _, bail};
 
+use super::options::NamedCommand;
+
 /// Looked into.
 const FOLDERS: [&str; 2] = ["/etc", "/var"];
 /// So many names below the root; deeper there are only whole folders.
@@ -26,9 +28,12 @@ const OWN: [&str; 7] = [
 ];
 
 /// Asks inside.
-pub(super) fn look(skillsandbox: &Path) -> anyhow::Result<Vec<PathBuf>> {
-    let mut command = Command::new(skillsandbox);
-    command.args(["exec", "--quiet", "--", "/usr/bin/find", "-H"]).args(FOLDERS);
+pub(super) fn look(skillsandbox: &NamedCommand) -> anyhow::Result<Vec<PathBuf>> {
+    let mut command = Command::new(&skillsandbox.path);
+    command
+        .env("HOME", &skillsandbox.home)
+        .args(["exec", "--quiet", "--", "/usr/bin/find", "-H"])
+        .args(FOLDERS);
     // A letter for what it is, and its path.
     command.args(["-mindepth", "1", "-maxdepth", &DEPTH.to_string(), "-printf", "%y%p\\n"]);
     let output = command.output().context("cannot look into the sandbox")?;

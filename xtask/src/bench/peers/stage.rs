@@ -105,7 +105,11 @@ impl Stage {
             fs::copy(&command.path, &path)
                 .with_context(|| format!("cannot copy {}", command.path.display()))?;
             ordinary::open_to_all(&path)?;
-            stage.commands.push(NamedCommand { name: command.name.clone(), path });
+            let command = NamedCommand::new(&command.name, path);
+            fs::create_dir(&command.home)?;
+            ordinary::open_to_all(&command.home)?;
+            chown(&command.home, Some(user.id), Some(user.group))?;
+            stage.commands.push(command);
         }
         let own = ordinary::copy(&std::env::current_exe()?, &setup.programs)?;
         let starts = stage.command(&own).arg("help").stdout(Stdio::null()).stderr(Stdio::null()).status();

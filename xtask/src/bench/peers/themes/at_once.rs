@@ -56,7 +56,7 @@ pub(in super::super) fn measure(bench: &mut Bench<'_>) -> Vec<Table> {
 /// Waits for all that were started, also where one could not be.
 fn start_together(entry: &Entry) -> anyhow::Result<()> {
     let started: Vec<_> =
-        (0..TOGETHER).map(|_| prepare(&entry.words)?.spawn().map_err(anyhow::Error::from)).collect();
+        (0..TOGETHER).map(|_| prepare(entry)?.spawn().map_err(anyhow::Error::from)).collect();
     let ended: Vec<_> = started.into_iter().map(|child| anyhow::Ok(child?.wait()?)).collect();
     let failed: Vec<String> = ended
         .into_iter()

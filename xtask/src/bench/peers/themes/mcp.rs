@@ -31,7 +31,7 @@ struct Server {
 impl Server {
     fn start(command: &NamedCommand, setup: &Setup) -> anyhow::Result<Self> {
         let mut serve = Command::new(&command.path);
-        serve.args(["serve", "--root"]).arg(&setup.skills);
+        serve.args(["serve", "--root"]).arg(&setup.skills).env("HOME", &command.home);
         serve.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = serve.spawn()?;
         let input = child.stdin.take();

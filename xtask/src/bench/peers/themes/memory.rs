@@ -100,7 +100,7 @@ struct Look {
 
 /// Starts it and looks at it until it ends.
 fn watch(entry: &Entry) -> anyhow::Result<Peak> {
-    let mut child = prepare(&entry.words)?.spawn()?;
+    let mut child = prepare(entry)?.spawn()?;
     let mut looks: Vec<BTreeMap<u32, Look>> = Vec::new();
     let mut peaks: BTreeMap<u32, u32> = BTreeMap::new();
     let mut is_command = BTreeSet::new();
@@ -196,6 +196,7 @@ mod tests {
             part: Part::Exec,
             name: "x".into(),
             words: words.iter().map(|&word| word.to_owned()).collect(),
+            home: None,
         };
         let alone = watch(&entry(&COMMAND)).unwrap();
         assert_eq!((alone.proportional, alone.resident, alone.processes), (0.0, 0.0, 0.0));

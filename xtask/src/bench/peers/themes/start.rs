@@ -78,6 +78,7 @@ fn versions(bench: &mut Bench<'_>) -> Table {
             part: Part::Tool(Tool::Bubblewrap),
             name: "`bwrap --version`".into(),
             words: vec![program.display().to_string(), "--version".into()],
+            home: None,
         }),
         None => notes.push("bubblewrap is not here".into()),
     }
@@ -85,6 +86,7 @@ fn versions(bench: &mut Bench<'_>) -> Table {
         part: Part::Exec,
         name: command.row("--version"),
         words: vec![command.path.display().to_string(), "--version".into()],
+        home: Some(command.home.clone()),
     }));
     let times = in_turns(entries.len(), bench.runs, &mut bench.shuffle, After::WaitForOrphans, |at| {
         run(&entries[at]).map(|()| None)

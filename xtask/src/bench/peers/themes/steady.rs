@@ -115,7 +115,7 @@ fn measure_work(bench: &mut Bench<'_>, work: &Work) -> Table {
 
 /// Milliseconds, by what the work prints.
 fn own_clock(entry: &Entry) -> anyhow::Result<f64> {
-    let output = prepare(&entry.words)?.stdout(Stdio::piped()).output()?;
+    let output = prepare(entry)?.stdout(Stdio::piped()).output()?;
     if !output.status.success() {
         bail!("it ended with {}", output.status);
     }
