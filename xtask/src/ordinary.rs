@@ -300,8 +300,8 @@ pub(crate) fn user() -> anyhow::Result<u32> {
         succeed(Command::new("useradd").args(args))
     });
     match made {
-        Ok(()) => println!("made the user {USER} ({number}); `userdel {USER}` removes it"),
-        Err(error) => println!("a user without a name will do, though not for every test: {error:#}"),
+        Ok(()) => eprintln!("made the user {USER} ({number}); `userdel {USER}` removes it"),
+        Err(error) => eprintln!("a user without a name will do, though not for every test: {error:#}"),
     }
     Ok(id)
 }
