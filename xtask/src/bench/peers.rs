@@ -150,8 +150,15 @@ fn measure(options: &Options, stage: &Path) -> anyhow::Result<()> {
         "Connections and downloads by name: `cargo xtask bench network`; audits: `cargo xtask bench audit`."
             .into(),
     );
+    let failure = failure_of_ours(&tables).map(str::to_owned);
     println!("{}", Report { conditions, tables, notes }.render(options.format));
-    Ok(())
+    failure.map_or(Ok(()), |failure| Err(anyhow::anyhow!(failure)))
+}
+
+/// A note on a row of the command that is measured: where one of others is missing, the rest is of use; where one of ours is, something is broken.
+fn failure_of_ours(tables: &[Table]) -> Option<&str> {
+    let mut notes = tables.iter().flat_map(|table| &table.notes);
+    notes.find(|note| note.starts_with(options::OURS)).map(String::as_str)
 }
 
 /// What is not here is not here for any table: the first says so.
@@ -180,6 +187,24 @@ fn conditions(options: &Options, setup: &Setup, busy: Option<u64>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_missing_row_of_the_command_is_a_failure_and_one_of_others_is_not() {
+        let table = |notes: &[&str]| Table {
+            key: "start",
+            title: String::new(),
+            is_about_time: true,
+            columns: Vec::new(),
+            rows: Vec::new(),
+            notes: notes.iter().map(|&note| note.to_owned()).collect(),
+        };
+        let of_others =
+            table(&["sandlock is not here: …", "A process of `skillsandbox exec` hides its memory"]);
+        assert_eq!(failure_of_ours(std::slice::from_ref(&of_others)), None);
+        let command = NamedCommand::new("now", PathBuf::new());
+        let note = format!("{} does not work here", command.row("exec"));
+        assert_eq!(failure_of_ours(&[of_others, table(&[&note])]), Some(note.as_str()));
+    }
 
     #[test]
     fn the_list_names_every_row_and_every_tool() {

@@ -59,6 +59,9 @@ pub(super) enum Action {
     Build,
 }
 
+/// What the name of a row of ours begins with.
+pub(super) const OURS: &str = "`skillsandbox ";
+
 /// A `skillsandbox` to measure, and how its rows are told from those of another one; empty where there is only one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct NamedCommand {
@@ -77,11 +80,7 @@ impl NamedCommand {
 
     /// The name of a row about a verb of it.
     pub(super) fn row(&self, verb: &str) -> String {
-        if self.name.is_empty() {
-            format!("`skillsandbox {verb}`")
-        } else {
-            format!("`skillsandbox {verb}` ({})", self.name)
-        }
+        if self.name.is_empty() { format!("{OURS}{verb}`") } else { format!("{OURS}{verb}` ({})", self.name) }
     }
 }
 

@@ -64,7 +64,7 @@ pub(in super::super) fn measure(bench: &mut Bench<'_>) -> Vec<Table> {
     });
     let rows = rows.collect();
     notes.extend(hidden.into_iter().map(|name| {
-        format!("{name}: a process of it hides its memory from an ordinary user and counts whole, so the figure is at most that")
+        format!("A process of {name} hides its memory from an ordinary user and counts whole: the figure is at most that")
     }));
     vec![Table {
         key: "memory",
