@@ -3,6 +3,7 @@
 //! Root measures as an ordinary user, unless asked not to: this program builds, puts everything on a stage that everybody can see, and starts
 //! itself there as that user (`--stage`), which measures and prints.
 
+mod everything_on;
 mod install;
 mod lineup;
 mod options;
@@ -117,6 +118,7 @@ fn measure(options: &Options, stage: &Path) -> anyhow::Result<()> {
     let peers = options.peers.clone().unwrap_or_default();
     let mut setup = stage::setup(stage, &peers);
     let first = options.commands.first().context("there is no command to measure")?;
+    options.commands.iter().try_for_each(everything_on::check)?;
     setup.pieces = pieces::look(first)?;
     let busy = others::look();
     let mut bench = Bench::new(options, &setup);
