@@ -1,5 +1,6 @@
 //! Benchmarks of whole commands: time and peak memory, beside an alternative in the same run.
 
+pub(crate) mod peers;
 pub(crate) mod scanner;
 pub(crate) mod watch;
 

@@ -51,6 +51,8 @@ For parts of the work:
   compatibility --skills DIR … [--program FILE] [SKILL …]
                         real skills of vendors from a checkout: installed, learnt, run, and the results looked at
   bench enforcer        what the sandbox costs, beside bubblewrap and no sandbox
+  bench peers [OPTIONS] what a start of the released command costs, beside bubblewrap and other sandboxes;
+                        --help says more
   bench network         what reaching a name costs, beside bare loopback
   bench watch           how much slower a program gets when each thing that it does is shown
   bench history         queries of a million recorded runs, beside a search of the same in a file of lines
@@ -89,6 +91,7 @@ fn run(args: &[&str]) -> anyhow::Result<()> {
         ["bench", "scanner", "--corpus", corpus] => bench::scanner::run(Some(corpus)),
         ["bench", "scanner"] => bench::scanner::run(None),
         ["bench", "enforcer"] => bench::enforcer(),
+        ["bench", "peers", rest @ ..] => bench::peers::run(rest),
         ["bench", "network"] => bench::network(),
         ["bench", "history"] => bench::history(),
         ["bench", "audit"] => bench::audit(),

@@ -54,7 +54,7 @@ const USER: &str = "skillsandbox-test";
 /// Where no user can be made: numbers that no system gives to one (systemd.io/UIDS-GIDS leaves 60706 to 61183 free).
 const FREE_IDS: std::ops::Range<u32> = 60_900..61_000;
 /// Where a folder for everybody may be made. The first may be mounted so that nothing can be executed there.
-const PLACES: [&str; 2] = ["/tmp", "/var/tmp"];
+pub(crate) const PLACES: [&str; 2] = ["/tmp", "/var/tmp"];
 /// Left out: tests that read the checkout, which this user need not be able to see, and that are about its texts only.
 const ABOUT_THE_CHECKOUT: [&str; 1] = ["seccomp::page::"];
 /// For one test executable. The whole of `cargo xtask test` is to stay under 40 minutes.
@@ -284,7 +284,7 @@ fn is_ordinary(status: &str, id: u32) -> anyhow::Result<()> {
 }
 
 /// The number of the user and of its group.
-fn user() -> anyhow::Result<u32> {
+pub(crate) fn user() -> anyhow::Result<u32> {
     let known = || -> anyhow::Result<Option<u32>> {
         let user = nix::unistd::User::from_name(USER)?;
         Ok(user.filter(|user| user.uid.as_raw() == user.gid.as_raw()).map(|user| user.uid.as_raw()))
@@ -300,8 +300,8 @@ fn user() -> anyhow::Result<u32> {
         succeed(Command::new("useradd").args(args))
     });
     match made {
-        Ok(()) => println!("made the user {USER} ({number}); `userdel {USER}` removes it"),
-        Err(error) => println!("a user without a name will do, though not for every test: {error:#}"),
+        Ok(()) => eprintln!("made the user {USER} ({number}); `userdel {USER}` removes it"),
+        Err(error) => eprintln!("a user without a name will do, though not for every test: {error:#}"),
     }
     Ok(id)
 }
@@ -321,7 +321,7 @@ fn variable(program: &str) -> String {
     if name.starts_with("SKILLSANDBOX") { name } else { format!("SKILLSANDBOX_{name}") }
 }
 
-fn copy(executable: &Path, folder: &Path) -> anyhow::Result<PathBuf> {
+pub(crate) fn copy(executable: &Path, folder: &Path) -> anyhow::Result<PathBuf> {
     let name = executable.file_name().context("an executable without a name")?;
     let copied = folder.join(name);
     fs::copy(executable, &copied).with_context(|| format!("cannot copy {}", executable.display()))?;
@@ -345,12 +345,12 @@ fn copy_folder(from: &Path, to: &Path) -> anyhow::Result<()> {
 }
 
 /// Whatever the umask is.
-fn open_to_all(path: &Path) -> anyhow::Result<()> {
+pub(crate) fn open_to_all(path: &Path) -> anyhow::Result<()> {
     Ok(fs::set_permissions(path, fs::Permissions::from_mode(0o755))?)
 }
 
 /// Runs a command to its end, or for so long. Its sandboxes end with it.
-fn bounded(command: &mut Command, timeout: Duration) -> anyhow::Result<Option<ExitStatus>> {
+pub(crate) fn bounded(command: &mut Command, timeout: Duration) -> anyhow::Result<Option<ExitStatus>> {
     let mut child = command.spawn().with_context(|| format!("cannot start {}", shown(command)))?;
     let start = Instant::now();
     while start.elapsed() < timeout {
