@@ -58,7 +58,6 @@ pub struct Unused {
 pub struct Redactor {
     /// Values as they are, backwards and in base64.
     values: Option<Search>,
-    shapes: &'static shapes::Shapes,
     names: Vec<String>,
     unused: Vec<Unused>,
 }
@@ -120,7 +119,7 @@ impl Redactor {
                 Err(reason) => unused.push(Unused { name, reason }),
             }
         }
-        Ok(Self { values: Search::new(forms.patterns)?, shapes: shapes::Shapes::shared()?, names, unused })
+        Ok(Self { values: Search::new(forms.patterns)?, names, unused })
     }
 
     /// Looks for shapes only.
@@ -200,7 +199,7 @@ impl Redactor {
             values.find(&View::raw(bytes), &mut found);
             views::each_decoded(bytes, |view| values.find(view, &mut found));
         }
-        self.shapes.find(bytes, &mut found);
+        shapes::find(bytes, &mut found);
         merged(found)
     }
 }

@@ -1,9 +1,5 @@
 //! What secrets look like whose value nobody told us.
 
-use std::sync::OnceLock;
-
-use aho_corasick::{AhoCorasick, MatchKind};
-
 use super::{Label, SecretSpan};
 
 /// How a kind of secret looks: a beginning, and so many letters of a set.
@@ -101,58 +97,142 @@ enum Start {
     Jwt,
 }
 
-/// Looks for shapes.
-#[derive(Debug)]
-pub(super) struct Shapes {
-    starts: AhoCorasick,
-    names: AhoCorasick,
-    what: Vec<Start>,
+/// Every beginning, and what it leads to.
+fn beginnings() -> impl Iterator<Item = (&'static str, Start)> {
+    let shapes = SHAPES.iter().enumerate().map(|(number, shape)| (shape.start, Start::Shape(number)));
+    shapes.chain([(PEM, Start::Pem), (JWT, Start::Jwt)])
 }
 
-impl Shapes {
-    /// The one search for all of them: they are the same for everybody, and it takes longer to make than to look through a line.
-    pub(super) fn shared() -> Result<&'static Self, aho_corasick::BuildError> {
-        static SHARED: OnceLock<Shapes> = OnceLock::new();
-        if let Some(made) = SHARED.get() {
-            return Ok(made);
+/// The first three bytes of texts, a bit for each by a number that few others share. Made when this is compiled: an automaton for the same
+/// takes longer to make than a short run has text for it.
+struct StartSet([u64; 1024]);
+
+impl StartSet {
+    const NONE: Self = Self([0; 1024]);
+
+    /// Which bit it is.
+    const fn number(first: u8, second: u8, third: u8) -> usize {
+        (first as usize | (second as usize) << 8) ^ (third as usize) << 4
+    }
+
+    #[allow(clippy::indexing_slicing, reason = "an error of the compiler past the end")]
+    const fn add(&mut self, first: u8, second: u8, third: u8) {
+        let number = Self::number(first, second, third);
+        self.0[number >> 6] |= 1 << (number & 63);
+    }
+
+    const fn add_start(&mut self, text: &str) {
+        if let [first, second, third, ..] = text.as_bytes() {
+            self.add(*first, *second, *third);
         }
-        let made = Self::new()?;
-        Ok(SHARED.get_or_init(|| made))
     }
 
-    fn new() -> Result<Self, aho_corasick::BuildError> {
-        let texts = SHAPES.iter().map(|shape| shape.start).chain([PEM, JWT]);
-        let what = (0..SHAPES.len()).map(Start::Shape).chain([Start::Pem, Start::Jwt]).collect();
-        Ok(Self {
-            starts: AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(texts)?,
-            names: AhoCorasick::builder().ascii_case_insensitive(true).build(AWS_NAMES)?,
-            what,
-        })
+    const fn of_beginnings() -> Self {
+        let mut set = Self::NONE;
+        let mut rest = SHAPES;
+        while let [shape, others @ ..] = rest {
+            set.add_start(shape.start);
+            rest = others;
+        }
+        set.add_start(PEM);
+        set.add_start(JWT);
+        set
     }
 
-    /// Finds what has a known shape. Linear: what was once taken is not looked at again.
-    pub(super) fn find(&self, text: &[u8], found: &mut Vec<SecretSpan>) {
-        let mut done = 0;
-        for hit in self.starts.find_iter(text) {
-            if hit.start() < done {
-                continue;
-            }
-            let Some(what) = self.what.get(hit.pattern().as_usize()) else { continue };
-            let span = match what {
-                Start::Shape(index) => {
-                    SHAPES.get(*index).and_then(|shape| shape.at(text, hit.start(), hit.end()))
+    /// Names in any letter case.
+    const fn of_names() -> Self {
+        let mut set = Self::NONE;
+        let mut rest = AWS_NAMES;
+        while let [name, others @ ..] = rest {
+            if let [first, second, third, ..] = name.as_bytes() {
+                let mut cases = 0;
+                while cases < 8 {
+                    let (one, two, three) = (cases & 1 != 0, cases & 2 != 0, cases & 4 != 0);
+                    set.add(in_case(*first, one), in_case(*second, two), in_case(*third, three));
+                    cases += 1;
                 }
-                Start::Pem => pem(text, hit.start(), hit.end()),
-                Start::Jwt => jwt(text, hit.start()),
-            };
-            if let Some(span) = span {
-                done = span.end;
-                found.push(span);
             }
+            rest = others;
         }
-        for hit in self.names.find_iter(text) {
-            found.extend(aws_secret(text, hit.end()));
+        set
+    }
+
+    /// The first place from one on where one of them may begin.
+    fn find(&self, text: &[u8], from: usize) -> Option<usize> {
+        let holds = |three: &[u8]| match three {
+            [first, second, third] => {
+                let number = Self::number(*first, *second, *third);
+                self.0.get(number >> 6).is_some_and(|bits| bits >> (number & 63) & 1 != 0)
+            }
+            _ => false,
+        };
+        text.get(from..)?.windows(3).position(holds).map(|at| from + at)
+    }
+}
+
+/// A letter as a capital, or as it is.
+const fn in_case(letter: u8, capital: bool) -> u8 {
+    if capital { letter.to_ascii_uppercase() } else { letter }
+}
+
+static BEGINNINGS: StartSet = StartSet::of_beginnings();
+static NAMES: StartSet = StartSet::of_names();
+
+/// Where something begins, and ends beginning: the longest at the foremost place, and none inside another.
+fn starts(text: &[u8]) -> impl Iterator<Item = (usize, usize, Start)> {
+    let mut from = 0;
+    std::iter::from_fn(move || {
+        loop {
+            let at = BEGINNINGS.find(text, from)?;
+            let rest = text.get(at..)?;
+            let here = beginnings().filter(|(start, _)| rest.starts_with(start.as_bytes()));
+            if let Some((start, what)) = here.max_by_key(|(start, _)| start.len()) {
+                from = at + start.len();
+                return Some((at, from, what));
+            }
+            from = at + 1;
         }
+    })
+}
+
+/// Where the names of AWS's keys end, in any letter case.
+fn name_ends(text: &[u8]) -> impl Iterator<Item = usize> {
+    let mut from = 0;
+    std::iter::from_fn(move || {
+        loop {
+            let at = NAMES.find(text, from)?;
+            let ends = |name: &&str| {
+                let there = text.get(at..at + name.len())?;
+                there.eq_ignore_ascii_case(name.as_bytes()).then_some(at + name.len())
+            };
+            if let Some(end) = AWS_NAMES.iter().find_map(ends) {
+                from = end;
+                return Some(end);
+            }
+            from = at + 1;
+        }
+    })
+}
+
+/// Finds what has a known shape. Linear: what was once taken is not looked at again.
+pub(super) fn find(text: &[u8], found: &mut Vec<SecretSpan>) {
+    let mut done = 0;
+    for (start, after, what) in starts(text) {
+        if start < done {
+            continue;
+        }
+        let span = match what {
+            Start::Shape(index) => SHAPES.get(index).and_then(|shape| shape.at(text, start, after)),
+            Start::Pem => pem(text, start, after),
+            Start::Jwt => jwt(text, start),
+        };
+        if let Some(span) = span {
+            done = span.end;
+            found.push(span);
+        }
+    }
+    for end in name_ends(text) {
+        found.extend(aws_secret(text, end));
     }
 }
 
@@ -184,7 +264,7 @@ fn pem(text: &[u8], start: usize, after: usize) -> Option<SecretSpan> {
     if !rest.get(..label)?.ends_with(PEM_LABEL) && !rest.get(..label)?.ends_with(b"PRIVATE KEY BLOCK") {
         return None;
     }
-    let end = match find(rest, END) {
+    let end = match position(rest, END) {
         None => text.len(),
         Some(at) => {
             let last = after + at + END.len();
@@ -226,7 +306,7 @@ fn run(text: &[u8], from: usize, is: impl Fn(u8) -> bool) -> usize {
     rest.iter().position(|byte| !is(*byte)).unwrap_or(rest.len())
 }
 
-fn find(text: &[u8], wanted: &[u8]) -> Option<usize> {
+fn position(text: &[u8], wanted: &[u8]) -> Option<usize> {
     text.windows(wanted.len()).position(|window| window == wanted)
 }
 
@@ -256,4 +336,68 @@ fn is_dotted(byte: u8) -> bool {
 
 fn is_slack(byte: u8) -> bool {
     is_url(byte) || b"/%+=".contains(&byte)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::LazyLock;
+
+    use aho_corasick::{AhoCorasick, MatchKind};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    static STARTS_ORACLE: LazyLock<AhoCorasick> = LazyLock::new(|| {
+        let words = beginnings().map(|(start, _)| start);
+        AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(words).unwrap()
+    });
+    static NAMES_ORACLE: LazyLock<AhoCorasick> =
+        LazyLock::new(|| AhoCorasick::builder().ascii_case_insensitive(true).build(AWS_NAMES).unwrap());
+
+    /// An automaton finds the same.
+    fn check(text: &[u8]) {
+        let expected: Vec<_> = STARTS_ORACLE.find_iter(text).map(|hit| (hit.start(), hit.end())).collect();
+        let found: Vec<_> = starts(text).map(|(start, end, _)| (start, end)).collect();
+        assert_eq!(found, expected, "{}", text.escape_ascii());
+        let expected: Vec<_> = NAMES_ORACLE.find_iter(text).map(|hit| hit.end()).collect();
+        assert_eq!(name_ends(text).collect::<Vec<_>>(), expected, "{}", text.escape_ascii());
+    }
+
+    #[test]
+    fn every_beginning_and_every_name_is_found_alone() {
+        for (start, _) in beginnings() {
+            assert!(start.len() > 2, "{start} is too short");
+            check(start.as_bytes());
+        }
+        for name in AWS_NAMES {
+            check(name.as_bytes());
+            check(name.to_uppercase().as_bytes());
+        }
+        [&b""[..], b"s", b"k", b"-", b"aw"].into_iter().for_each(check);
+    }
+
+    proptest! {
+        #[test]
+        fn beginnings_and_names_are_where_an_automaton_finds_them(
+            pieces in proptest::collection::vec(
+                prop_oneof![
+                    proptest::sample::select(beginnings().map(|(start, _)| start).collect::<Vec<_>>()),
+                    proptest::sample::select(AWS_NAMES.to_vec()),
+                    proptest::sample::select(vec!["aws", "AWS_", "Secret", "key", "sk", "-", "_", "gh", "x", "e", "----", "so"]),
+                ],
+                0..12,
+            ),
+            cut in 0_usize..6,
+        ) {
+            let text = pieces.concat();
+            check(text.as_bytes());
+            // The beginnings of beginnings, one behind the other.
+            check(pieces.iter().flat_map(|piece| piece.bytes().take(cut)).collect::<Vec<_>>().as_slice());
+        }
+
+        #[test]
+        fn the_same_of_any_bytes(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+            check(&bytes);
+        }
+    }
 }
