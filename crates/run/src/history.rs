@@ -185,6 +185,7 @@ pub fn refuse_unloaded(
 }
 
 /// Who runs this, as the system has it: a variable would be whatever somebody set it to.
+#[allow(clippy::unnecessary_wraps, reason = "not every system has numbers for users")]
 fn user_id() -> Option<u32> {
     #[cfg(unix)]
     return Some(nix::unistd::geteuid().as_raw());

@@ -118,7 +118,7 @@ fn slack(budget: TraceBudget) -> u64 {
 fn target(budget: TraceBudget) -> TraceBudget {
     let traces = budget.traces - (budget.traces / 8).min(usize::try_from(slack(budget)).unwrap_or_default());
     let bytes = budget.bytes - (budget.bytes / 8).min(slack(budget) * UNIT);
-    TraceBudget { traces, bytes, ..budget }
+    TraceBudget { bytes, traces, ..budget }
 }
 
 /// Removes the oldest traces of a folder, as far as that is needed, and begins to count anew.

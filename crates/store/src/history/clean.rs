@@ -107,6 +107,7 @@ mod path_text {
 
     use super::{PLAIN, percent_decode_str, percent_encode};
 
+    #[allow(clippy::ref_option, reason = "as serde calls it")]
     pub(super) fn serialize<S: Serializer>(path: &Option<Vec<u8>>, serializer: S) -> Result<S::Ok, S::Error> {
         path.as_ref().map(|path| percent_encode(path, PLAIN).to_string()).serialize(serializer)
     }

@@ -113,11 +113,11 @@ pub(super) fn folder_fault(owner: u32, mode: u32) -> Option<Fault> {
 
 /// Why somebody else has this file.
 #[cfg(unix)]
-pub(super) fn file_fault(owner: u32, links: u64) -> Option<Fault> {
+pub(super) fn file_fault(owner: u32, has_second_name: bool) -> Option<Fault> {
     if owner != rustix::process::geteuid().as_raw() {
         return Some(Fault::Foreign);
     }
-    (links > 1).then_some(Fault::SecondName)
+    has_second_name.then_some(Fault::SecondName)
 }
 
 #[cfg(unix)]
@@ -132,7 +132,7 @@ fn check_folder(folder: &Path, found: &Metadata) -> Result<(), Error> {
 fn check_file(path: &Path, found: &Metadata) -> Result<(), Error> {
     use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 
-    if let Some(fault) = file_fault(found.uid(), found.nlink()) {
+    if let Some(fault) = file_fault(found.uid(), found.nlink() > 1) {
         return Err(fault.of(path));
     }
     if found.mode() & 0o077 != 0 {

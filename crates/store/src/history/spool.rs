@@ -181,7 +181,7 @@ impl SpoolFolder {
 
     fn check(&self, name: &OsStr, found: &Stat) -> Result<(), Error> {
         let fault = match FileType::from_raw_mode(found.st_mode) {
-            FileType::RegularFile => place::file_fault(found.st_uid, u64::from(found.st_nlink)),
+            FileType::RegularFile => place::file_fault(found.st_uid, found.st_nlink > 1),
             FileType::Symlink => Some(Fault::Link),
             _ => Some(Fault::NoFile),
         };
