@@ -148,5 +148,5 @@ pub fn program_identity() -> Option<String> {
     None
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
 mod tests;

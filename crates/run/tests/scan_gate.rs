@@ -71,6 +71,18 @@ fn a_skill_that_is_changed_between_scan_and_run_is_not_run() {
             }),
         ),
         (
+            "another mode",
+            Box::new(|folder| {
+                let mode = std::os::unix::fs::PermissionsExt::from_mode(0o6777);
+                fs::set_permissions(folder.join("main.sh"), mode).unwrap();
+            }),
+        ),
+        ("an empty folder more", Box::new(|folder| fs::create_dir(folder.join("lib")).unwrap())),
+        (
+            "a link that leads out",
+            Box::new(|folder| std::os::unix::fs::symlink("/etc/hostname", folder.join("more")).unwrap()),
+        ),
+        (
             "the folder is another",
             Box::new(|folder| {
                 fs::rename(folder, at("old")).unwrap();

@@ -175,14 +175,13 @@ impl Store {
             let LookedSkill { mut skill, tree, files, page, .. } = looked;
             if let Some(mut report) = skill.report.take() {
                 scanner.add_links(&links, number, &mut report);
-                let page = match page.filter(|_| report.findings.is_empty()) {
-                    Some(page) => page,
-                    None => {
-                        skill.remembered = false;
-                        is_written = true;
-                        report = judge::stamped(report);
-                        reports::write(&self.layout, &report)?
-                    }
+                let page = if let Some(page) = page.filter(|_| report.findings.is_empty()) {
+                    page
+                } else {
+                    skill.remembered = false;
+                    is_written = true;
+                    report = judge::stamped(report);
+                    reports::write(&self.layout, &report)?
                 };
                 skill.page = Some(self.layout.root().join(&page));
                 skill.refused = self.policy.refuses_report(&report);

@@ -17,8 +17,9 @@ use crate::{names, state_file};
 const FIRST: &str = "- name: ";
 /// How every other line of an entry begins.
 const INDENT: &str = "  ";
-/// What some readers take for the end of a line, and others do not.
-const OTHER_BREAKS: [char; 6] = ['\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'];
+/// What some readers take for the end of a line, and others do not; and those of them that are not ASCII.
+const OTHER_BREAKS: [char; 3] = ['\r', '\u{b}', '\u{c}'];
+const UNICODE_BREAKS: [char; 3] = ['\u{85}', '\u{2028}', '\u{2029}'];
 
 /// A lock, as far as it was asked about.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -124,7 +125,10 @@ pub(crate) fn cut(text: &str) -> Option<BTreeMap<String, Range<usize>>> {
     if text.is_empty() || text == "[]\n" {
         return Some(entries);
     }
-    if !text.ends_with('\n') || text.contains(OTHER_BREAKS) {
+    // One at a time, and the others only where there can be any: a lock has millions of letters.
+    let has_other_breaks = OTHER_BREAKS.iter().any(|other| text.contains(*other))
+        || (!text.is_ascii() && text.contains(UNICODE_BREAKS));
+    if !text.ends_with('\n') || has_other_breaks {
         return None;
     }
     let mut open: Option<(String, usize)> = None;
