@@ -208,6 +208,50 @@ os.execv('/bin/echo', ['echo', 'last'])
     assert!(times.is_sorted(), "in their order");
 }
 
+/// Who did something is asked for in numbers, and kept for a while; the numbers inside come round again within that while, since few
+/// processes may be there at a time. What is told is what each of them says of itself.
+#[test]
+fn processes_and_threads_are_told_by_the_numbers_they_know_themselves_by() {
+    let script = "
+import os, threading
+def mark(kind):
+    try: os.close(os.open(f'/tmp/{kind}-{os.getpid()}-{os.getppid()}', os.O_RDONLY))
+    except OSError: pass
+def threads(count):
+    for _ in range(count):
+        thread = threading.Thread(target=mark, args=('thread',)); thread.start(); thread.join()
+mark('leader')
+threads(20)
+for _ in range(60):
+    child = os.fork()
+    if child == 0:
+        mark('child'); threads(2); os._exit(0)
+    os.waitpid(child, 0)
+";
+    let (outcome, observed) = run(plan().processes(16), python(script));
+    assert_eq!((outcome.status, outcome.lost), (CommandStatus::Exited(0), 0), "{}", outcome.stderr.text());
+    let marks: Vec<_> = observed
+        .iter()
+        .filter_map(|event| {
+            let ObservedAction::File(file) = &event.tried else { return None };
+            let mut words = file.path.to_str()?.strip_prefix("/tmp/")?.split('-');
+            let (kind, own, parent) =
+                (words.next()?, words.next()?.parse().ok()?, words.next()?.parse::<u32>().ok()?);
+            Some((kind, own, parent, event.actor.as_deref().expect("it is known who it was")))
+        })
+        .collect();
+    let leader = marks.iter().find(|(kind, ..)| *kind == "leader").unwrap().3;
+    let mut children = std::collections::BTreeSet::new();
+    for (kind, own, parent, actor) in &marks {
+        assert_eq!(actor.inner_pid, Some(*own), "{kind}: {actor:?}");
+        assert_eq!(actor.thread != actor.pid, *kind == "thread", "{actor:?}");
+        assert_eq!(actor.parent == Some(leader.pid), leader.inner_pid == Some(*parent), "{kind}: {actor:?}");
+        assert!(actor.binary.as_ref().is_some_and(|binary| binary.contains("python3")), "{actor:?}");
+        children.extend((*kind == "child").then_some(actor.pid));
+    }
+    assert_eq!((marks.len(), children.len()), (1 + 20 + 60 * 3, 60), "all were seen, and each is another");
+}
+
 #[test]
 fn sixty_four_threads_open_files_at_once_and_all_are_seen() {
     let script = "

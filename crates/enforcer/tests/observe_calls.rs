@@ -71,8 +71,7 @@ fn calls_of_more(script: impl Fn(i64) -> String, folder: &Path, more: i64) -> BT
 fn is_here() -> bool {
     let gone = missing::outside(["strace", "python3"]);
     let release = rustix::system::uname().release().to_string_lossy().into_owned();
-    let mut numbers =
-        release.split(|letter: char| !letter.is_ascii_digit()).map(|number| number.parse::<u32>());
+    let mut numbers = release.split(|letter: char| !letter.is_ascii_digit()).map(str::parse::<u32>);
     let release = (numbers.next().unwrap().unwrap(), numbers.next().unwrap().unwrap());
     if !gone.is_empty() {
         return missing::skip(&gone);

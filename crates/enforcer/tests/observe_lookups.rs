@@ -65,6 +65,11 @@ impl Automounter {
         let private =
             rustix::mount::MountPropagationFlags::REC | rustix::mount::MountPropagationFlags::PRIVATE;
         rustix::mount::mount_change("/", private).ok()?;
+        Self::mount(folder)
+    }
+
+    /// In the mount namespace of the calling thread, whosever that is.
+    fn mount(folder: &Path) -> Option<Self> {
         let (asked, tells) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::NONBLOCK).ok()?;
         let daemon = std::process::Command::new("/bin/sleep").arg("120").process_group(0).spawn().unwrap();
         let made = Self { folder: folder.to_owned(), asked, daemon };
@@ -162,6 +167,60 @@ fn a_mount_that_never_answers_holds_up_the_skill_and_not_the_launcher() {
         assert!(matches!(verdict(&events, &top.join("file")), AccessVerdict::Allowed(_)));
     });
     told.join().unwrap();
+}
+
+/// The same mount, put into the run's own namespace while it goes on. Paths are looked up in what the kernel knows, without a look at the
+/// mounts before each; who made the kernel ask is the skill, and nobody else waits for the answer.
+#[test]
+fn a_mount_that_came_later_and_never_answers_holds_up_the_skill_and_not_the_launcher() {
+    if !may_mount() {
+        return;
+    }
+    let folder = tempfile::tempdir_in("/mnt").unwrap();
+    let top = folder.path().canonicalize().unwrap();
+    let (net, go) = (top.join("net"), top.join("go"));
+    std::fs::create_dir(&net).unwrap();
+    let notes = Arc::new(Notes::default());
+    let script = "
+import os, sys, time
+open(sys.argv[1])
+while not os.path.exists(sys.argv[2]): time.sleep(0.01)
+open(sys.argv[2]).close()
+open(sys.argv[3])
+";
+    std::fs::write(top.join("first"), "x").unwrap();
+    let command = Command::new("python3")
+        .args(["-c", script])
+        .args([&top.join("first"), &go, &net.join("slow")])
+        .observer(Arc::clone(&notes) as Arc<dyn Observer>)
+        .observe_level(ObserveLevel::Full);
+    let plan = plan().read(&top).timeout(std::time::Duration::from_secs(5)).build().unwrap();
+    let running = plan.spawn(&command).unwrap();
+    let first = top.join("first");
+    let is_first =
+        |event: &&ObservedEvent| matches!(&event.tried, ObservedAction::File(file) if file.path == first);
+    let pid = (0..10_000).find_map(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+        let notes = notes.0.lock().unwrap();
+        notes.iter().find(is_first).map(|event| event.actor.as_ref().unwrap().pid)
+    });
+    let pid = pid.expect("it has begun");
+    // A thread that leaves the others' root and namespace.
+    let automounter = std::thread::spawn(move || {
+        let namespace = std::fs::File::open(format!("/proc/{pid}/ns/mnt")).unwrap();
+        nix::sched::unshare(nix::sched::CloneFlags::CLONE_FS).unwrap();
+        nix::sched::setns(namespace, nix::sched::CloneFlags::CLONE_NEWNS).unwrap();
+        Automounter::mount(&net).expect("root can mount an automounter")
+    });
+    let automounter = automounter.join().unwrap();
+    std::fs::write(&go, "x").unwrap();
+    let outcome = running.wait().unwrap();
+    assert_eq!(outcome.end, skillsandbox_enforcer::EndCause::Timeout);
+    assert!(automounter.was_asked(), "control: the skill asked");
+    let events = notes.0.lock().unwrap();
+    let slow = verdict(&events, &top.join("net/slow"));
+    assert!(matches!(slow, AccessVerdict::Unknown(_)), "{slow:?}");
+    assert!(matches!(verdict(&events, &go), AccessVerdict::Allowed(_)));
 }
 
 /// A folder inside that is moved takes the grants in it along: they are still the host's, and forbidden is still forbidden.

@@ -205,7 +205,7 @@ mod tests {
                 if count * length > ALL_ARGUMENTS {
                     continue;
                 }
-                let text = |index: usize| vec![b'a' + (index % 26) as u8; length];
+                let text = |index: usize| vec![b"abcdefghijklmnopqrstuvwxyz"[index % 26]; length];
                 let expected: Vec<_> = (0..count).map(text).collect();
                 let strings: Vec<_> =
                     expected.iter().map(|text| CString::new(text.clone()).unwrap()).collect();

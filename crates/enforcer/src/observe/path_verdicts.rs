@@ -1,9 +1,11 @@
 //! Judges an access by the rules of the run and by what is there.
 
+use std::collections::HashMap;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use rustix::fs::{CWD, Mode, OFlags, openat};
 
@@ -44,8 +46,41 @@ pub(crate) struct PathJudge {
     /// Whether what can be written may not be executed.
     no_exec: bool,
     resolver: SandboxPathResolver,
+    settled: Mutex<SettledPaths>,
     /// Made when it is needed.
     host: Mutex<Option<HostView>>,
+}
+
+/// Where paths of the system led a moment ago. Every program begins with the same few, and nobody inside can change them.
+#[derive(Debug, Default)]
+struct SettledPaths {
+    known: HashMap<Vec<u8>, (ResolvedPath, Instant)>,
+}
+
+impl SettledPaths {
+    /// How long they count: the host may change them.
+    const VALID_FOR: Duration = Duration::from_secs(1);
+
+    /// Paths that are remembered. The names are a skill's to choose.
+    const MOST: usize = 256;
+
+    fn get_or(
+        &mut self,
+        text: &[u8],
+        now: Instant,
+        resolve: impl FnOnce() -> Option<ResolvedPath>,
+    ) -> Option<ResolvedPath> {
+        let is_recent = |since: &Instant| now.duration_since(*since) < Self::VALID_FOR;
+        if let Some((path, _)) = self.known.get(text).filter(|(_, since)| is_recent(since)) {
+            return Some(path.clone());
+        }
+        let path = resolve()?;
+        if self.known.len() >= Self::MOST {
+            self.known.clear();
+        }
+        self.known.insert(text.to_owned(), (path.clone(), now));
+        Some(path)
+    }
 }
 
 /// A path and the verdict on it.
@@ -61,7 +96,7 @@ pub(super) struct JudgedPath {
 impl PathJudge {
     pub(crate) fn new(grants: Grants, executable: Option<AllowedPrograms>, no_exec: bool) -> Self {
         let resolver = SandboxPathResolver::new(&grants);
-        Self { grants, executable, no_exec, resolver, host: Mutex::default() }
+        Self { grants, executable, no_exec, resolver, settled: Mutex::default(), host: Mutex::default() }
     }
 
     /// What another thread needs to find out where paths lead.
@@ -82,7 +117,7 @@ impl PathJudge {
         if !self.no_exec {
             return None;
         }
-        let resolved = raw.resolved.clone().or_else(|| self.resolver.resolve(raw, actor));
+        let resolved = raw.resolved.clone().or_else(|| self.resolve_later(raw, actor));
         let Some(resolved) = resolved else { return Some(AccessVerdict::Unknown(NAMELESS)) };
         let place = self.mount_place(&resolved).ok()?;
         let lies = LiesOn { real: &resolved.path, place, resolver: &self.resolver };
@@ -112,7 +147,7 @@ impl PathJudge {
         let path = absolute_path(raw, actor);
         // What cannot change was not looked at while its caller waited. Its links are those of the system, and tell nothing.
         let is_settled = raw.resolved.is_none();
-        let looked_up = is_settled.then(|| self.resolver.resolve(raw, actor)).flatten();
+        let looked_up = is_settled.then(|| self.resolve_later(raw, actor)).flatten();
         let nothing;
         let resolved = if let Some(resolved) = raw.resolved.as_ref().or(looked_up.as_ref()) {
             resolved
@@ -130,6 +165,15 @@ impl PathJudge {
         let real =
             (!is_settled && resolved.path.as_os_str() != path.as_os_str()).then(|| resolved.path.clone());
         JudgedPath { path, real, verdict }
+    }
+
+    /// Where a path leads that was not looked at while its caller waited.
+    fn resolve_later(&self, raw: &CallerPath, actor: Option<&Actor>) -> Option<ResolvedPath> {
+        if !raw.follows || !self.resolver.is_settled(raw) {
+            return self.resolver.resolve(raw, actor);
+        }
+        let mut settled = self.settled.lock().unwrap_or_else(PoisonError::into_inner);
+        settled.get_or(&raw.text, Instant::now(), || self.resolver.resolve(raw, actor))
     }
 
     fn judge_access(
@@ -381,6 +425,28 @@ mod tests {
 
     fn raw(text: &str, base: Option<&str>) -> CallerPath {
         CallerPath::new(text.into(), base.map(Into::into), true, false)
+    }
+
+    #[test]
+    fn paths_of_the_system_are_looked_up_again_after_a_second_and_few_are_kept() {
+        let mut settled = SettledPaths::default();
+        let now = Instant::now();
+        let mut looked_up = 0;
+        let mut ask = |settled: &mut SettledPaths, text: &str, now| {
+            let path = settled.get_or(text.as_bytes(), now, || {
+                looked_up += 1;
+                Some(ResolvedPath { path: text.into(), found: PathPresence::There, mount: Some(looked_up) })
+            });
+            path.unwrap().mount.unwrap()
+        };
+        assert_eq!((ask(&mut settled, "/usr/a", now), ask(&mut settled, "/usr/b", now)), (1, 2));
+        let later = now + Duration::from_millis(999);
+        assert_eq!((ask(&mut settled, "/usr/b", later), ask(&mut settled, "/usr/a", later)), (2, 1));
+        assert_eq!(ask(&mut settled, "/usr/a", now + SettledPaths::VALID_FOR), 3);
+        for number in 0..2 * SettledPaths::MOST {
+            ask(&mut settled, &format!("/usr/{number}"), now);
+            assert!(settled.known.len() <= SettledPaths::MOST);
+        }
     }
 
     #[test]
