@@ -11,13 +11,14 @@ use skillsandbox_test_support::missing;
 /// As many that the calls of start and end do not count.
 const CONNECTIONS: usize = 200;
 
-/// Calls of the broker's thread for two questions for a name, and a connection with a question and an answer. There are 27 to 31, by how
+/// Calls of the broker's thread for two questions for a name, and a connection with a question and an answer. There are 29 to 33, by how
 /// much the kernel tells at a time.
 const MOST_OF_BROKER: usize = 36;
 
 /// Calls of the thread that is told of `connect`, for three sockets of datagrams and one of TCP: a C library connects one to ask for a
-/// name, and one to each address that it is told, to see which is nearer. There are 58 to 64.
-const MOST_OF_LISTENER: usize = 72;
+/// name, and one to each address that it is told, to see which is nearer. There are 56, and 8 more
+/// where each descriptor is checked before it is closed (builds for tests).
+const MOST_OF_LISTENER: usize = 70;
 
 #[test]
 fn a_lookup_and_a_connection_cost_few_calls_and_no_other_thread() {
@@ -55,8 +56,8 @@ fn a_lookup_and_a_connection_cost_few_calls_and_no_other_thread() {
         assert!(each(&broker) > 0 && each(&listener) > 0, "the threads have other names");
         assert!(each(&broker) <= MOST_OF_BROKER, "{} calls\n{}", each(&broker), some(&broker));
         assert!(each(&listener) <= MOST_OF_LISTENER, "{} calls\n{}", each(&listener), some(&listener));
-        // What can be connected at once is no work for another thread, nor is anything waited for.
-        assert!(others.len() < CONNECTIONS, "{} calls\n{}", others.len(), some(&others));
+        // What can be connected at once is no work for another thread: there were 21 calls each. A busy kernel may answer a few late.
+        assert!(each(&others) < 5, "{} calls\n{}", others.len(), some(&others));
     });
 }
 

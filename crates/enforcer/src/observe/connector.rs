@@ -139,7 +139,7 @@ impl Connector {
         let may_wait = may_wait(&socket);
         // Closed before its caller is answered, who has it too. Where the caller was killed meanwhile this may be the last that has it,
         // so that is interrupted as well.
-        let connect_and_close = || match try_connect(&socket, address) {
+        let connect_and_close = || match try_connect(&socket, address, may_wait) {
             ConnectResult::Done(reply) => {
                 drop(socket);
                 Ok(reply)
@@ -406,8 +406,8 @@ impl ConnectLoop {
 
     fn try_connect(&self, socket: &OwnedFd, address: &[u8]) -> ConnectResult {
         match &self.timer {
-            _ if !may_wait(socket) => try_connect(socket, address),
-            Some(timer) => timer.interrupting(|| try_connect(socket, address)),
+            _ if !may_wait(socket) => try_connect(socket, address, false),
+            Some(timer) => timer.interrupting(|| try_connect(socket, address, true)),
             None => fails(libc::EAGAIN),
         }
     }
@@ -441,9 +441,9 @@ fn may_wait(socket: &OwnedFd) -> bool {
 }
 
 /// Connects without waiting, whatever the socket is set to: while it is not connected, nothing else depends on that.
-fn try_connect(socket: &OwnedFd, address: &[u8]) -> ConnectResult {
+fn try_connect(socket: &OwnedFd, address: &[u8], may_wait: bool) -> ConnectResult {
     let connect = || connect(socket.as_fd(), address);
-    if !may_wait(socket) {
+    if !may_wait {
         return connect().map_or_else(|errno| fails(errno.0), |()| ConnectResult::Done(NotifyReply::Succeed));
     }
     let Ok(flags) = fcntl_getfl(socket) else {
