@@ -130,13 +130,17 @@ impl Connector {
         }
     }
 
-    /// Connects a socket of the Internet and answers its caller, unless that would wait: the job is returned then.
+    /// Connects a socket of the Internet and answers its caller, unless that would wait, or others do: the job is returned then, and two
+    /// threads get on with them faster than one.
     fn connect_at_once(&mut self, listener: &Arc<OwnedFd>, job: ConnectJob) -> Option<ConnectJob> {
         let ConnectTarget::Address(address) = &job.target else { return Some(job) };
         self.timer = self.timer.take().or_else(|| WakeTimer::start().ok());
         let Some(timer) = &self.timer else { return Some(job) };
+        let may_wait = may_wait(&job.socket);
+        if may_wait && is_called_again(listener) {
+            return Some(job);
+        }
         let ConnectJob { call, socket, .. } = job;
-        let may_wait = may_wait(&socket);
         // Closed before its caller is answered, who has it too. Where the caller was killed meanwhile this may be the last that has it,
         // so that is interrupted as well.
         let connect_and_close = || match try_connect(&socket, address, may_wait) {
@@ -432,6 +436,13 @@ impl ConnectLoop {
         // It ends only after its sender.
         let _ = self.closer.send(socket);
     }
+}
+
+/// Whether another call waits to be looked at.
+fn is_called_again(listener: &OwnedFd) -> bool {
+    let mut fds = [PollFd::new(listener, PollFlags::IN)];
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    poll(&mut fds, Some(&now)).is_ok_and(|ready| ready > 0)
 }
 
 /// Whether to connect a socket, or to close it, may wait. To connect one of datagrams is to remember an address, for which nothing is waited
