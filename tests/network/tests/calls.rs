@@ -11,20 +11,22 @@ use skillsandbox_test_support::missing;
 /// As many that the calls of start and end do not count.
 const CONNECTIONS: usize = 200;
 
-/// Calls of the broker's thread for two questions for a name, and a connection with a question and an answer. There are 27 to 31, by how
+/// Calls of the broker's thread for two questions for a name, and a connection with a question and an answer. There are 29 to 33, by how
 /// much the kernel tells at a time.
 const MOST_OF_BROKER: usize = 36;
 
-/// Calls of the thread that connects, for one socket of TCP. There are 14, and some more where the kernel takes its time.
-const MOST_OF_CONNECTOR: usize = 20;
+/// Calls of the thread that is told of `connect`, for three sockets of datagrams and one of TCP: a C library connects one to ask for a
+/// name, and one to each address that it is told, to see which is nearer. There are 56, and 8 more
+/// where each descriptor is checked before it is closed (builds for tests).
+const MOST_OF_LISTENER: usize = 70;
 
 #[test]
-fn a_lookup_and_a_connection_cost_few_calls_and_no_wait_for_a_time() {
+fn a_lookup_and_a_connection_cost_few_calls_and_no_other_thread() {
     if !missing::outside(["strace"]).is_empty() {
         missing::skip(&["strace"]);
         return;
     }
-    on_stage("a_lookup_and_a_connection_cost_few_calls_and_no_wait_for_a_time", || {
+    on_stage("a_lookup_and_a_connection_cost_few_calls_and_no_other_thread", || {
         let _resolver = Resolver::new("9.9.53.1", |_, _| Reply::lasting("9.9.0.1", 300));
         let server = echo("9.9.0.1:8080");
         let folder = tempfile::tempdir().unwrap();
@@ -45,17 +47,17 @@ fn a_lookup_and_a_connection_cost_few_calls_and_no_wait_for_a_time() {
             let calls = log.lines().filter(move |line| line.contains(&mark) && !line.contains("<... "));
             calls.map(str::to_owned).collect::<Vec<_>>()
         };
-        let (broker, connector, closer) = (of("skillsandbox-ne"), of("sandbox-connect"), of("sandbox-close"));
+        let (broker, listener) = (of("skillsandbox-ne"), of("sandbox-notify"));
+        let others = [of("sandbox-connect"), of("sandbox-close")].concat();
+        let some = |calls: &[String]| {
+            calls.iter().skip(calls.len() / 2).take(80).cloned().collect::<Vec<_>>().join("\n")
+        };
         let each = |calls: &[String]| calls.len() / CONNECTIONS;
-        let (first, last) = (CONNECTIONS / 2, CONNECTIONS);
-        let some = |calls: &[String]| calls.iter().take(60).cloned().collect::<Vec<_>>().join("\n");
-        assert!(broker.len() > last && connector.len() > first, "the threads have other names");
+        assert!(each(&broker) > 0 && each(&listener) > 0, "the threads have other names");
         assert!(each(&broker) <= MOST_OF_BROKER, "{} calls\n{}", each(&broker), some(&broker));
-        assert!(each(&connector) <= MOST_OF_CONNECTOR, "{} calls\n{}", each(&connector), some(&connector));
-        // Sockets of TCP are closed before their callers are answered: there is nothing for another thread to do.
-        assert!(closer.len() < CONNECTIONS, "{} calls\n{}", closer.len(), some(&closer));
-        let for_a_time = connector.iter().filter(|call| call.contains("futex(") && call.contains("tv_sec"));
-        assert_eq!(for_a_time.count(), 0, "a connection is waited for by its socket");
+        assert!(each(&listener) <= MOST_OF_LISTENER, "{} calls\n{}", each(&listener), some(&listener));
+        // What can be connected at once is no work for another thread: there were 21 calls each. A busy kernel may answer a few late.
+        assert!(each(&others) < 5, "{} calls\n{}", others.len(), some(&others));
     });
 }
 

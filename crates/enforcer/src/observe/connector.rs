@@ -1,17 +1,17 @@
-//! The thread that connects sockets for the programs of a run.
+//! Connects sockets for the programs of a run.
 //!
 //! A call that is let go on is looked at by the kernel again, and by then another thread may have put another socket under its descriptor
 //! and another address in its memory. So no `connect` ever goes on: what was taken and judged is connected here, and the caller gets the
 //! result. The file behind the socket is the caller's own, so what it set holds, and what it set up around it goes on.
 //!
-//! Nobody waits for this thread: it looks up paths, which a file system may take its time for. It does not close sockets that may bring
-//! others with them, or that it did not connect, which may take a moment (`SO_LINGER`): another one does, and all that are not closed yet
-//! are bounded. One of TCP that is connected is closed here before its caller, who has it too, is answered; where the caller was killed
-//! meanwhile, that is interrupted like all that waits.
+//! A socket of the Internet is connected by the thread that was told of the call, where that can be done at once: nothing is looked up for
+//! it. Everything else is done by a thread that nobody waits for: it looks up paths, which a file system may take its time for, and looks
+//! after callers that wait. It does not close sockets that may have others in them: one more thread does, and all that are not closed yet
+//! are bounded.
 //!
-//! Nor does it wait for a connection. Whether a socket waits is for all who have it to change, at any moment, so a call that waits all the
-//! same is interrupted ([`WakeTimer`]) and tried again later: otherwise a program could have it wait for a server that only the socket
-//! in question keeps alive, and all that the thread holds would stay for as long as the launching program.
+//! Neither waits for a connection, nor for the end of one (`SO_LINGER`). Whether a socket waits is for all who have it to change, at any
+//! moment, so a call that waits all the same is interrupted ([`WakeTimer`]) and tried again later: otherwise a program could have it wait
+//! for a server that only the socket in question keeps alive, and all that the thread holds would stay for as long as the launching program.
 
 use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
 use std::path::PathBuf;
@@ -32,6 +32,7 @@ use super::socket_closer::close_all;
 use super::socket_judge::{SocketJudge, SocketPlace};
 use super::syscall_record::{CallerPath, RecordedAction, SyscallRecord};
 use super::{AccessVerdict, Actor};
+use crate::sys::Errno;
 use crate::sys::seccomp::{Notification, NotifyReply, answer, is_waiting};
 use crate::sys::sockets::connect;
 use crate::sys::wake_timer::WakeTimer;
@@ -85,6 +86,8 @@ pub(super) struct Connector {
     jobs: Option<Sender<ConnectJob>>,
     done: Option<Receiver<()>>,
     bell: Option<Arc<JobBell>>,
+    /// Of the thread that submits. Made when it is needed.
+    timer: Option<WakeTimer>,
     open: Arc<AtomicUsize>,
     /// Those of them of which it is not recorded yet what they are about.
     unjudged: Arc<AtomicUsize>,
@@ -95,16 +98,18 @@ pub(super) struct Connector {
 impl Connector {
     pub(super) fn new(sink: RecordSink) -> Self {
         let (open, unjudged) = (Arc::default(), Arc::default());
-        Self { jobs: None, done: None, bell: None, open, unjudged, sockets: None, sink }
+        Self { jobs: None, done: None, bell: None, timer: None, open, unjudged, sockets: None, sink }
     }
 
     pub(super) fn set_sockets(&mut self, sockets: SocketJudge) {
         self.sockets = Some(sockets);
     }
 
-    /// Has a socket connected and its caller answered. A caller for whom there is no room is told to try again.
+    /// Has a socket connected and its caller answered. A caller for whom there is no room is told to try again. Always called by the
+    /// same thread.
     pub(super) fn submit(&mut self, listener: &Arc<OwnedFd>, job: ConnectJob) {
         let call = job.call;
+        let Some(job) = self.connect_at_once(listener, job) else { return };
         self.start(listener);
         let has_room = || self.open.load(Ordering::Acquire) < MOST;
         for _ in 0..ROOM_LOOKS {
@@ -125,6 +130,36 @@ impl Connector {
         }
     }
 
+    /// Connects a socket of the Internet and answers its caller, unless that would wait, or others do: the job is returned then, and two
+    /// threads get on with them faster than one.
+    fn connect_at_once(&mut self, listener: &Arc<OwnedFd>, job: ConnectJob) -> Option<ConnectJob> {
+        let ConnectTarget::Address(address) = &job.target else { return Some(job) };
+        self.timer = self.timer.take().or_else(|| WakeTimer::start().ok());
+        let Some(timer) = &self.timer else { return Some(job) };
+        let may_wait = may_wait(&job.socket);
+        if may_wait && is_called_again(listener) {
+            return Some(job);
+        }
+        let ConnectJob { call, socket, .. } = job;
+        // Closed before its caller is answered, who has it too. Where the caller was killed meanwhile this may be the last that has it,
+        // so that is interrupted as well.
+        let connect_and_close = || match try_connect(&socket, address, may_wait) {
+            ConnectResult::Done(reply) => {
+                drop(socket);
+                Ok(reply)
+            }
+            ConnectResult::Waits => Err(socket),
+        };
+        let result = if may_wait { timer.interrupting(connect_and_close) } else { connect_and_close() };
+        match result {
+            Ok(reply) => {
+                let _ = answer(listener.as_fd(), call, reply);
+                None
+            }
+            Err(socket) => Some(ConnectJob { socket, ..job }),
+        }
+    }
+
     fn ring(&self) {
         if let Some(bell) = &self.bell {
             bell.ring();
@@ -135,13 +170,13 @@ impl Connector {
         if self.jobs.is_some() {
             return;
         }
+        let (open, unjudged) = (Arc::clone(&self.open), Arc::clone(&self.unjudged));
+        let Ok(bell) = JobBell::new().map(Arc::new) else { return };
+        let Some(closer) = start_closer(Arc::clone(&open)) else { return };
         let (jobs, given) = channel();
         let (finished, done) = channel();
         let sockets = self.sockets.take().unwrap_or_default();
         let (listener, sink) = (Arc::clone(listener), self.sink.clone());
-        let (open, unjudged) = (Arc::clone(&self.open), Arc::clone(&self.unjudged));
-        let Ok(bell) = JobBell::new().map(Arc::new) else { return };
-        let Some(closer) = start_closer(Arc::clone(&open)) else { return };
         let mut work = ConnectLoop {
             listener,
             sockets,
@@ -373,54 +408,25 @@ impl ConnectLoop {
         }
     }
 
-    /// Connects without waiting, whatever the socket is set to: while it is not connected, nothing else depends on that.
     fn try_connect(&self, socket: &OwnedFd, address: &[u8]) -> ConnectResult {
-        // To connect any other kind is to remember an address, for which nothing is waited for and nothing is to be set.
-        if !matches!(socket_type(socket), Ok(SocketType::STREAM | SocketType::SEQPACKET)) {
-            return connect(socket.as_fd(), address)
-                .map_or_else(|errno| fails(errno.0), |()| ConnectResult::Done(NotifyReply::Succeed));
-        }
-        let Some(timer) = &self.timer else { return fails(libc::EAGAIN) };
-        let Ok(flags) = fcntl_getfl(socket) else {
-            return fails(libc::EBADF);
-        };
-        let is_blocking = !flags.contains(OFlags::NONBLOCK);
-        if is_blocking && fcntl_setfl(socket, flags | OFlags::NONBLOCK).is_err() {
-            return fails(libc::EACCES);
-        }
-        let result = timer.interrupting(|| match connect(socket.as_fd(), address) {
-            // A listener of the same machine has answered before the call is over, which looks at the answer only when it is asked
-            // once more: the socket was in use (`inet_stream_connect`).
-            Err(crate::sys::Errno(libc::EINPROGRESS)) if is_blocking => connect(socket.as_fd(), address),
-            result => result,
-        });
-        if is_blocking {
-            let flags = fcntl_getfl(socket).unwrap_or(flags);
-            let _ = fcntl_setfl(socket, flags - OFlags::NONBLOCK);
-        }
-        match result {
-            Ok(()) => ConnectResult::Done(NotifyReply::Succeed),
-            // Somebody has set it back meanwhile.
-            Err(crate::sys::Errno(libc::EINTR)) => ConnectResult::Waits,
-            Err(crate::sys::Errno(libc::EINPROGRESS | libc::EALREADY | libc::EAGAIN)) if is_blocking => {
-                ConnectResult::Waits
-            }
-            Err(errno) => fails(errno.0),
+        match &self.timer {
+            _ if !may_wait(socket) => try_connect(socket, address, false),
+            Some(timer) => timer.interrupting(|| try_connect(socket, address, true)),
+            None => fails(libc::EAGAIN),
         }
     }
 
     /// A caller that was killed in the meantime needs no answer.
     fn reply(&self, call: Notification, reply: NotifyReply, socket: OwnedFd) {
-        let reply = || answer(self.listener.as_fd(), call, reply);
         match &self.timer {
-            // Its caller has it too, and nothing is in it that could be closed with it.
+            // Nothing is in it that would be closed with it.
             Some(timer) if is_of_internet(&socket) => {
                 timer.interrupting(|| drop(socket));
                 self.open.fetch_sub(1, Ordering::AcqRel);
-                let _ = reply();
+                let _ = answer(self.listener.as_fd(), call, reply);
             }
             _ => {
-                let _ = reply();
+                let _ = answer(self.listener.as_fd(), call, reply);
                 self.close(socket);
             }
         }
@@ -429,6 +435,51 @@ impl ConnectLoop {
     fn close(&self, socket: OwnedFd) {
         // It ends only after its sender.
         let _ = self.closer.send(socket);
+    }
+}
+
+/// Whether another call waits to be looked at.
+fn is_called_again(listener: &OwnedFd) -> bool {
+    let mut fds = [PollFd::new(listener, PollFlags::IN)];
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    poll(&mut fds, Some(&now)).is_ok_and(|ready| ready > 0)
+}
+
+/// Whether to connect a socket, or to close it, may wait. To connect one of datagrams is to remember an address, for which nothing is waited
+/// for and nothing is to be set.
+fn may_wait(socket: &OwnedFd) -> bool {
+    matches!(socket_type(socket), Ok(SocketType::STREAM | SocketType::SEQPACKET))
+}
+
+/// Connects without waiting, whatever the socket is set to: while it is not connected, nothing else depends on that.
+fn try_connect(socket: &OwnedFd, address: &[u8], may_wait: bool) -> ConnectResult {
+    let connect = || connect(socket.as_fd(), address);
+    if !may_wait {
+        return connect().map_or_else(|errno| fails(errno.0), |()| ConnectResult::Done(NotifyReply::Succeed));
+    }
+    let Ok(flags) = fcntl_getfl(socket) else {
+        return fails(libc::EBADF);
+    };
+    let is_blocking = !flags.contains(OFlags::NONBLOCK);
+    if is_blocking && fcntl_setfl(socket, flags | OFlags::NONBLOCK).is_err() {
+        return fails(libc::EACCES);
+    }
+    let result = match connect() {
+        // A listener of the same machine has answered before the call is over, which looks at the answer only when it is asked once
+        // more: the socket was in use (`inet_stream_connect`).
+        Err(Errno(libc::EINPROGRESS)) if is_blocking => connect(),
+        result => result,
+    };
+    if is_blocking {
+        let flags = fcntl_getfl(socket).unwrap_or(flags);
+        let _ = fcntl_setfl(socket, flags - OFlags::NONBLOCK);
+    }
+    match result {
+        Ok(()) => ConnectResult::Done(NotifyReply::Succeed),
+        // Somebody has set it back meanwhile.
+        Err(Errno(libc::EINTR)) => ConnectResult::Waits,
+        Err(Errno(libc::EINPROGRESS | libc::EALREADY | libc::EAGAIN)) if is_blocking => ConnectResult::Waits,
+        Err(errno) => fails(errno.0),
     }
 }
 

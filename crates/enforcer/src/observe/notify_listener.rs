@@ -28,7 +28,6 @@ use crate::seccomp::{SyscallRules, SyscallVerdict, observes_call};
 use crate::sys::seccomp::{
     Notification, NotifyReply, answer, is_waiting, receive, receive_ends, wake_in_place,
 };
-use crate::sys::sockets::connect;
 use skillsandbox_terms::{FileOperation, SyscallProfile};
 
 /// `AT_FDCWD`, as a register has it.
@@ -269,17 +268,6 @@ impl ListenerState {
         // If its caller still waits, what was read was its own; otherwise there is nobody to connect for.
         let is_its_own = is_waiting(listener.as_fd(), call);
         let target = if is_its_own { target } else { ConnectTarget::Refused(libc::ECANCELED) };
-        if let (SocketType::DGRAM, ConnectTarget::Address(address)) = (kind, &target) {
-            // To connect one of these is to remember an address: nothing is waited for, and nothing sent.
-            let reply = match connect(socket.as_fd(), address) {
-                Ok(()) => NotifyReply::Succeed,
-                Err(errno) => NotifyReply::Fail(errno.0),
-            };
-            // Its caller has it too.
-            drop(socket);
-            let _ = answer(listener.as_fd(), call, reply);
-            return self.destinations.record_refused();
-        }
         self.destinations.record_refused();
         self.connector.submit(listener, ConnectJob { call, socket, target, at: now, actor });
     }

@@ -104,12 +104,16 @@ pub(crate) fn answer(listener: BorrowedFd<'_>, asked: Notification, answer: Noti
         NotifyReply::Succeed => {}
         NotifyReply::Continue => response.flags = CONTINUE,
     }
-    // SAFETY: the kernel reads the structure, which has the size that is part of the request's number.
-    let result =
-        unsafe { libc::ioctl(listener.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_SEND, &raw mut response) };
-    match checked(result.into()) {
-        Ok(_) => Ok(true),
-        Err(Errno(libc::ENOENT)) => Ok(false),
-        Err(errno) => Err(errno),
+    loop {
+        // SAFETY: the kernel reads the structure, which has the size that is part of the request's number.
+        let result =
+            unsafe { libc::ioctl(listener.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_SEND, &raw mut response) };
+        match checked(result.into()) {
+            Ok(_) => return Ok(true),
+            Err(Errno(libc::ENOENT)) => return Ok(false),
+            // Before anything was answered.
+            Err(Errno(libc::EINTR)) => {}
+            Err(errno) => return Err(errno),
+        }
     }
 }
