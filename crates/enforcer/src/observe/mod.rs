@@ -9,6 +9,7 @@ mod caller_socket;
 mod connector;
 mod destinations;
 mod job_bell;
+mod leave_to_kernel;
 mod local_walk;
 mod mount_table;
 mod notify_listener;

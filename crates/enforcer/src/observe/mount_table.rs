@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::io::Read as _;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -100,6 +100,11 @@ struct MountList {
 }
 
 impl MountTable {
+    /// The file that the mounts are listed in.
+    pub(super) fn descriptor(&self) -> BorrowedFd<'_> {
+        self.list.as_fd()
+    }
+
     /// Of a process: `thread-self`, or its number.
     pub(super) fn of(process: &str) -> Option<Self> {
         let path = format!("/proc/{process}/mountinfo");

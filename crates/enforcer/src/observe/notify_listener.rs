@@ -3,6 +3,7 @@
 use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::sync::Arc;
+use std::sync::mpsc::{self, SyncSender};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -120,36 +121,48 @@ impl ListenerState {
 /// The thread that listens to a filter. It ends by itself when no process is left that could call.
 #[derive(Debug)]
 pub(crate) struct NotifyListener {
-    thread: Option<JoinHandle<ListenerState>>,
+    thread: Option<JoinHandle<Option<ListenerState>>>,
+    /// `None` when it was given something to listen to.
+    begin: Option<SyncSender<(OwnedFd, ListenerState)>>,
     stop: OwnedFd,
 }
 
 impl NotifyListener {
-    /// Listens to a filter, in a thread of its own.
-    pub(crate) fn start(listener: OwnedFd, mut state: ListenerState) -> io::Result<Self> {
-        wake_in_place(listener.as_fd());
+    /// A thread that will listen. Made while the sandbox is: when its filter is there, the program waits for this.
+    pub(crate) fn start() -> io::Result<Self> {
         let stop = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
         let stopped = rustix::io::fcntl_dupfd_cloexec(&stop, 0)?;
-        let listener = Arc::new(listener);
+        let (begin, given) = mpsc::sync_channel::<(OwnedFd, ListenerState)>(1);
         let thread = std::thread::Builder::new().name("sandbox-notify".into()).stack_size(128 << 10);
         let thread = thread.spawn(move || {
-            state.run(&listener, &stopped);
+            SyscallRules::prepare_judging();
+            let (listener, mut state) = given.recv().ok()?;
+            state.run(&Arc::new(listener), &stopped);
             // Before the observer is told the rest.
             state.connector.finish();
-            state
+            Some(state)
         })?;
-        Ok(Self { thread: Some(thread), stop })
+        Ok(Self { thread: Some(thread), begin: Some(begin), stop })
     }
 
-    /// Ends the thread, and returns what it has observed.
+    /// Listens to a filter from now on.
+    pub(crate) fn listen(&mut self, listener: OwnedFd, state: ListenerState) {
+        wake_in_place(listener.as_fd());
+        if let Some(begin) = self.begin.take() {
+            let _ = begin.send((listener, state));
+        }
+    }
+
+    /// Ends the thread, and returns what it has observed, where it had something to listen to.
     pub(crate) fn close(mut self) -> Option<ListenerState> {
         self.end()
     }
 
     fn end(&mut self) -> Option<ListenerState> {
+        self.begin = None;
         let thread = self.thread.take()?;
         let _ = rustix::io::write(&self.stop, &1_u64.to_ne_bytes());
-        thread.join().ok()
+        thread.join().ok().flatten()
     }
 }
 
@@ -161,7 +174,6 @@ impl Drop for NotifyListener {
 
 impl ListenerState {
     fn run(&mut self, listener: &Arc<OwnedFd>, stop: &OwnedFd) {
-        SyscallRules::prepare_judging();
         let is_told_of_the_end = receive_ends();
         loop {
             // One call less for each that is observed.

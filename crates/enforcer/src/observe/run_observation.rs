@@ -28,7 +28,7 @@ use skillsandbox_terms::ObserveLevel;
 /// The listener, the reporter, and the broker of the network.
 #[derive(Debug)]
 pub(crate) struct RunObservation {
-    /// Until a listener is started, and where there is none.
+    /// Until there is something to listen to.
     state: Option<ListenerState>,
     listener: Option<NotifyListener>,
     channel: Option<ObserverChannel>,
@@ -97,8 +97,8 @@ impl RunObservation {
         }
     }
 
-    /// Starts to observe: the sandbox is ready, and the program is not executed yet.
-    pub(crate) fn start(&mut self, prepared: &Prepared, report: &mut ChildReport) -> Result<(), Error> {
+    /// Makes the threads that will observe, while the sandbox is made: the program waits for them when it is ready.
+    pub(crate) fn make_ready(&mut self, prepared: &Prepared) -> Result<(), Error> {
         if let Some(channel) = &mut self.channel
             && let Some(paths) = channel.paths.take()
         {
@@ -106,13 +106,21 @@ impl RunObservation {
                 ObservationReporter::start(Arc::clone(&channel.queue), Arc::clone(&channel.observer), paths);
             self.reporter = Some(reporter.map_err(host_error("start a thread"))?);
         }
+        if prepared.seccomp.notifying.is_some() {
+            self.listener = Some(NotifyListener::start().map_err(host_error("start a thread"))?);
+        }
+        Ok(())
+    }
+
+    /// Starts to observe: the sandbox is ready, and the program is not executed yet.
+    pub(crate) fn start(&mut self, prepared: &Prepared, report: &mut ChildReport) -> Result<(), Error> {
         self.start_broker(prepared, std::mem::take(&mut report.sockets))?;
-        if let Some(listener) = report.listener.take()
+        if let Some(descriptor) = report.listener.take()
+            && let Some(listener) = &mut self.listener
             && let Some(mut state) = self.state.take()
         {
             state.set_sockets(report.private.take(), std::mem::take(&mut self.sockets));
-            self.listener =
-                Some(NotifyListener::start(listener, state).map_err(host_error("start a thread"))?);
+            listener.listen(descriptor, state);
             self.is_listening = true;
         }
         Ok(())

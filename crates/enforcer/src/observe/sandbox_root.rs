@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use rustix::fs::{CWD, Mode, OFlags, openat};
 
+use super::leave_to_kernel::leave_to_kernel;
 use super::local_walk::{WalkEnd, walk};
 use super::mount_table::{FirstMounts, MountTable};
 
@@ -17,7 +18,7 @@ pub(crate) struct SandboxRoot(Arc<OnceLock<HeldRoot>>);
 struct HeldRoot {
     root: OwnedFd,
     /// Without it, the mounts below the root would go with the last process: a descriptor keeps a namespace alive (namespaces(7)).
-    _mounts: Option<OwnedFd>,
+    mounts: Option<OwnedFd>,
     /// The mounts below it, as they were when the run began: of these there is no waiting.
     first: Option<Arc<FirstMounts>>,
     /// And as they are.
@@ -48,7 +49,7 @@ impl SandboxRoot {
     /// This one.
     #[cfg(test)]
     pub(super) fn of(root: OwnedFd) -> Self {
-        Self(Arc::new(OnceLock::from(HeldRoot { root, _mounts: None, first: None, table: Mutex::new(None) })))
+        Self(Arc::new(OnceLock::from(HeldRoot { root, mounts: None, first: None, table: Mutex::new(None) })))
     }
 
     pub(super) fn descriptor(&self) -> Option<&OwnedFd> {
@@ -84,6 +85,17 @@ impl SandboxRoot {
     }
 }
 
+/// Whoever closes the last descriptor of a namespace of mounts waits until all of them are gone, which takes as long as a fifth of a short run.
+impl Drop for HeldRoot {
+    fn drop(&mut self) {
+        let table = self.table.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let held = [Some(self.root.as_fd()), self.mounts.as_ref().map(OwnedFd::as_fd)];
+        let list = table.as_ref().map(MountTable::descriptor);
+        let all: Vec<_> = held.into_iter().chain([list]).flatten().collect();
+        leave_to_kernel(&all);
+    }
+}
+
 impl HeldRoot {
     fn of(pid: u32) -> Option<Self> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -92,6 +104,6 @@ impl HeldRoot {
         let mounts = openat(CWD, format!("/proc/{pid}/ns/mnt"), flags, Mode::empty()).ok()?;
         let table = MountTable::of(&pid.to_string());
         let first = table.as_ref().map(MountTable::first);
-        Some(Self { root, _mounts: Some(mounts), first, table: Mutex::new(table) })
+        Some(Self { root, mounts: Some(mounts), first, table: Mutex::new(table) })
     }
 }

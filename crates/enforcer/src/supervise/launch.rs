@@ -47,14 +47,20 @@ impl LaunchedRun {
     }
 }
 
+/// What the launching program does while a sandbox is made.
+pub(crate) trait LaunchWatch {
+    /// Its init has begun; there is time to get ready.
+    fn get_ready(&mut self) -> Result<(), Error>;
+
+    /// Every layer is in place, and the program is not executed yet: it waits until somebody listens to it.
+    fn begin(&mut self, report: &mut ChildReport) -> Result<(), Error>;
+}
+
 /// Makes the processes of a sandbox and waits until the program runs.
-///
-/// `watch` is called when every layer is in place, and before the program is executed: the listener must be started then, or the program
-/// waits.
 pub(crate) fn start_run(
     prepared: &Prepared,
     group: Option<&mut ControlGroup>,
-    mut watch: impl FnMut(&mut ChildReport) -> Result<(), Error>,
+    watch: &mut impl LaunchWatch,
 ) -> Result<(LaunchedRun, ChildReport), Error> {
     let (family, kind) = (AddressFamily::UNIX, SocketType::SEQPACKET);
     let sockets = rustix::net::socketpair(family, kind, SocketFlags::CLOEXEC, None);
@@ -86,7 +92,7 @@ pub(crate) fn start_run(
         run.kill_and_reap();
         return Err(layer_error(SetupStep::Maps, SetupStep::Maps.text().to_owned(), source));
     }
-    let report = match receive_report(ready.as_fd(), &mut watch) {
+    let report = match watch.get_ready().and_then(|()| receive_report(ready.as_fd(), watch)) {
         Ok(report) => report,
         Err(error) => {
             run.kill_and_reap();
@@ -131,10 +137,7 @@ pub(crate) struct ChildReport {
     pub(crate) terminal: Option<OwnedFd>,
 }
 
-fn receive_report(
-    ready: BorrowedFd<'_>,
-    watch: &mut impl FnMut(&mut ChildReport) -> Result<(), Error>,
-) -> Result<ChildReport, Error> {
+fn receive_report(ready: BorrowedFd<'_>, watch: &mut impl LaunchWatch) -> Result<ChildReport, Error> {
     let mut report = ChildReport::default();
     loop {
         let mut bytes = [0; REPORT_SIZE];
@@ -166,7 +169,7 @@ fn receive_report(
         }
         if received.bytes == READY_MESSAGE.len() && !report.is_ready {
             report.is_ready = true;
-            watch(&mut report)?;
+            watch.begin(&mut report)?;
         }
     }
 }

@@ -9,7 +9,9 @@ use std::time::{Duration, Instant};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 
 use super::capture::OutputCapture;
-use super::launch::{ChildReport, LaunchedRun, describe_waived, host_error, layer_error, start_run};
+use super::launch::{
+    ChildReport, LaunchWatch, LaunchedRun, describe_waived, host_error, layer_error, start_run,
+};
 use super::tree_watch::TreeWatch;
 use super::{LimitHit, RunOutcome};
 use crate::cgroup::orphan_reaper::OrphanReaper;
@@ -160,10 +162,8 @@ impl Supervisor {
             })?);
         }
         let Self { outside, observation, last_check, .. } = self;
-        start_run(prepared, outside.group.as_mut(), |report| {
-            last_check.as_ref().map_or(Ok(()), ask_last_check)?;
-            observation.start(prepared, report)
-        })
+        let mut watch = SupervisorWatch { prepared, observation, last_check: last_check.as_ref() };
+        start_run(prepared, outside.group.as_mut(), &mut watch)
     }
 
     /// Waits until the run ends, by itself or because it must.
@@ -316,6 +316,24 @@ impl Supervisor {
         };
         let reached = reached.into_iter().filter(|(_, reached)| *reached);
         (end, reached.map(|(limit, _)| LimitHit { limit, mechanism: held_by(limit) }).collect())
+    }
+}
+
+/// What a supervisor does while its sandbox is made.
+struct SupervisorWatch<'s> {
+    prepared: &'s Prepared,
+    observation: &'s mut RunObservation,
+    last_check: Option<&'s LastCheck>,
+}
+
+impl LaunchWatch for SupervisorWatch<'_> {
+    fn get_ready(&mut self) -> Result<(), Error> {
+        self.observation.make_ready(self.prepared)
+    }
+
+    fn begin(&mut self, report: &mut ChildReport) -> Result<(), Error> {
+        self.last_check.map_or(Ok(()), ask_last_check)?;
+        self.observation.start(self.prepared, report)
     }
 }
 

@@ -29,7 +29,9 @@ const AHEAD: Duration = Duration::from_secs(1);
 const AHEAD_EACH: Duration = Duration::from_millis(250);
 
 pub(crate) struct TreeWatch {
-    tree: ProcessTree,
+    init: i32,
+    /// Made at the first look, which a short run does not live to see.
+    tree: Option<ProcessTree>,
     limits: RunLimits,
     pub(crate) next: Instant,
     peak: u64,
@@ -37,7 +39,6 @@ pub(crate) struct TreeWatch {
     stopped: bool,
     /// Processor time that it may have used by now, and when that was worked out.
     share: (Duration, Instant),
-    ahead: Duration,
     /// Whether the share of processor time was ever used up.
     pub(crate) throttled: bool,
     /// Whether a look ever found as many processes as may be: then the next is refused, by the limit on the user inside. One that
@@ -57,14 +58,14 @@ impl TreeWatch {
             || limits.cpu_percent.is_some()
             || limits.cpu_time.is_some();
         wanted.then(|| Self {
-            tree: ProcessTree::of(init),
+            init,
+            tree: None,
             limits: limits.clone(),
             next: Instant::now() + FIRST_LOOK,
             peak: 0,
             cpu: Duration::ZERO,
             stopped: false,
             share: (BURST, Instant::now()),
-            ahead: AHEAD + AHEAD_EACH * processors(),
             throttled: false,
             crowded: false,
         })
@@ -75,13 +76,14 @@ impl TreeWatch {
         if now < self.next {
             return None;
         }
-        let measured = self.tree.measure();
+        let tree = self.tree.get_or_insert_with(|| ProcessTree::of(self.init));
+        let measured = tree.measure();
         self.next = Instant::now() + TICK;
         self.peak = self.peak.max(measured.memory);
         self.cpu = measured.cpu;
         if let Some(limit) = self.limits.memory
             && measured.memory > limit
-            && self.tree.over_limit(limit).is_some()
+            && tree.over_limit(limit).is_some()
         {
             return Some(EndCause::Memory);
         }
@@ -104,7 +106,7 @@ impl TreeWatch {
         let (before, since) = self.share;
         let share = grow_share(before, now.saturating_duration_since(since), percent, self.cpu);
         self.share = (share, now);
-        if self.cpu > share + self.ahead {
+        if self.cpu > share + AHEAD && self.cpu > share + AHEAD + AHEAD_EACH * processors() {
             return Some(EndCause::CpuTime);
         }
         let stop = self.cpu > share;
