@@ -278,7 +278,7 @@ impl Supervisor {
             supervises_sockets: observed.is_listening,
             refused: observed.refused,
             network: observed.network,
-            environment: self.outside.environment.clone(),
+            environment: self.outside.environment,
             waived: std::mem::take(&mut self.outside.waived),
         }
     }
