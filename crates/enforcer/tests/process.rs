@@ -4,7 +4,7 @@
 mod common;
 
 use common::{output, plan, sh};
-use skillsandbox_enforcer::{Command, SyscallProfile};
+use skillsandbox_enforcer::{Command, ObserveLevel, SyscallProfile};
 
 #[test]
 fn row_108_the_default_profile_is_in_force_for_the_command_and_what_it_starts() {
@@ -261,4 +261,39 @@ fn the_last_check_has_the_room_of_an_ordinary_thread() {
     let panicking = Command::new("/bin/true").last_check(|| panic!("a check that fails"));
     let refused = plan().build().unwrap().spawn(&panicking).err().map(|error| error.to_string());
     assert!(refused.is_some_and(|why| why.contains("the last check before the run failed")));
+}
+
+/// At every level: a program whose calls nobody is told of would not wait by itself.
+#[test]
+fn nothing_is_executed_before_the_last_check_has_answered() {
+    for level in ObserveLevel::ALL {
+        for profile in [SyscallProfile::Default, SyscallProfile::Permissive] {
+            for is_refused in [true, false] {
+                let folder = tempfile::tempdir().unwrap();
+                let mark = folder.path().join("ran");
+                let seen = mark.clone();
+                let check = move || {
+                    std::thread::sleep(std::time::Duration::from_millis(200));
+                    let was_early = seen.exists();
+                    if is_refused || was_early { Err(format!("early: {was_early}")) } else { Ok(()) }
+                };
+                let command = Command::new("/bin/sh").arg("-c").arg(format!("echo > {}", mark.display()));
+                let command = command.observe_level(level).last_check(check);
+                let spawned = plan().syscalls(profile).write(folder.path()).build().unwrap().spawn(&command);
+                match spawned {
+                    Ok(running) => {
+                        assert!(!is_refused && running.wait().unwrap().success(), "{level:?} {profile:?}");
+                        assert!(mark.exists());
+                    }
+                    Err(error) => {
+                        assert!(
+                            is_refused && error.to_string().contains("early: false"),
+                            "{level:?}: {error}"
+                        );
+                        assert!(!mark.exists(), "{level:?} {profile:?}");
+                    }
+                }
+            }
+        }
+    }
 }

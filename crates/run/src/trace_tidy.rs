@@ -133,6 +133,15 @@ fn prune(folder: &Path, budget: TraceBudget, history: &dyn RunHistory) -> Result
     Ok(done)
 }
 
+/// Whether a folder is this user's, and no link to one.
+#[cfg(unix)]
+fn is_own_folder(folder: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+
+    let own = nix::unistd::geteuid().as_raw();
+    folder.symlink_metadata().is_ok_and(|found| found.is_dir() && found.uid() == own)
+}
+
 /// The file that has a byte for each trace that was added.
 #[derive(Debug)]
 struct TraceCount {
@@ -161,8 +170,12 @@ impl TraceCount {
         }
     }
 
-    /// Follows no link, and waits for nobody at a pipe.
+    /// Follows no link, waits for nobody at a pipe, and counts in no folder of somebody else's.
     fn open(&self, options: &mut OpenOptions) -> io::Result<File> {
+        #[cfg(unix)]
+        if !self.file.parent().is_some_and(is_own_folder) {
+            return Err(io::ErrorKind::PermissionDenied.into());
+        }
         #[cfg(unix)]
         {
             use nix::fcntl::OFlag;

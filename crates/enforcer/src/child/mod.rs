@@ -31,6 +31,9 @@ const COMMAND_NUMBER: i32 = 2;
 /// What the child reports when every layer is in place. Failures are longer.
 pub(crate) const READY_MESSAGE: [u8; 1] = [1];
 
+/// What the launching program answers when its last check is done, where it has one: nothing is executed before it.
+pub(crate) const GO_MESSAGE: [u8; 1] = [2];
+
 /// What a message with the root of the run's private file system says. Those about sockets are shorter, failures longer.
 pub(crate) const PRIVATE_MESSAGE: [u8; 3] = [3, 0, 0];
 
@@ -51,6 +54,8 @@ pub(crate) struct Prepared {
     pub(crate) environment: ExecStrings,
     /// Layers that a failure may pass over.
     pub(crate) waived: WaivedLayers,
+    /// Whether the launching program has the last word, with every layer in place.
+    pub(crate) awaits_last_check: bool,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -155,6 +160,9 @@ fn confine(prepared: &Prepared, ready: &mut i32) -> StepResult<Infallible> {
     let listener = install_filter(&prepared.seccomp);
     let listener = pass_over_waived(*ready, listener, waived.seccomp)?.flatten();
     report_ready(listener.as_ref())?;
+    if prepared.awaits_last_check {
+        await_last_check()?;
+    }
     let errno = sys::exec::execute(&prepared.program, &prepared.arguments, &prepared.environment);
     Err(StepFailure { step: SetupStep::Exec, index: 0, errno })
 }
@@ -189,6 +197,16 @@ fn report_ready(listener: Option<&OwnedFd>) -> StepResult {
     rustix::net::sendmsg(ready, &[IoSlice::new(&READY_MESSAGE)], &mut rights, SendFlags::NOSIGNAL)
         .at(SetupStep::Listener)?;
     Ok(())
+}
+
+/// Waits for the word of the launching program. Where it is refused, that program ends this one instead of answering.
+fn await_last_check() -> StepResult {
+    let mut word = [0; GO_MESSAGE.len()];
+    let read = rustix::io::retry_on_intr(|| rustix::io::read(sys::fds::borrow(fds::READY), &mut word));
+    if read.at(SetupStep::Listener)? == word.len() && word == GO_MESSAGE {
+        return Ok(());
+    }
+    Err(sys::Errno(libc::ECANCELED)).at(SetupStep::Listener)
 }
 
 /// Gives the launching program the run's private file system, by which it knows what the run has made itself.

@@ -177,6 +177,7 @@ pub(crate) fn prepare(plan: &Plan, command: &Command) -> Result<(Prepared, Launc
             landlock: plan.waives(Layer::Landlock),
             seccomp: plan.waives(Layer::Seccomp),
         },
+        awaits_last_check: command.last_check.is_some(),
     };
     let sockets = std::mem::take(&mut located.grants.sockets);
     let paths = PathJudge::new(located.grants, located.executable, plan.no_exec);

@@ -6,14 +6,14 @@ use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::time::Instant;
 
 use rustix::net::{
-    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SocketFlags, SocketType,
+    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendFlags, SocketFlags, SocketType,
 };
 use rustix::pipe::PipeFlags;
 
 use super::CommandStatus;
 use crate::cgroup::{ControlGroup, LimitMechanism};
 use crate::child::step::{REPORT_SIZE, SetupStep, StepReport};
-use crate::child::{ChildPipes, PRIVATE_MESSAGE, Prepared, READY_MESSAGE, init};
+use crate::child::{ChildPipes, GO_MESSAGE, PRIVATE_MESSAGE, Prepared, READY_MESSAGE, init};
 use crate::cures;
 use crate::error::Error;
 use crate::layers::Layer;
@@ -92,7 +92,7 @@ pub(crate) fn start_run(
         run.kill_and_reap();
         return Err(layer_error(SetupStep::Maps, SetupStep::Maps.text().to_owned(), source));
     }
-    let report = match watch.get_ready().and_then(|()| receive_report(ready.as_fd(), watch)) {
+    let report = match watch.get_ready().and_then(|()| receive_report(ready.as_fd(), prepared, watch)) {
         Ok(report) => report,
         Err(error) => {
             run.kill_and_reap();
@@ -137,7 +137,11 @@ pub(crate) struct ChildReport {
     pub(crate) terminal: Option<OwnedFd>,
 }
 
-fn receive_report(ready: BorrowedFd<'_>, watch: &mut impl LaunchWatch) -> Result<ChildReport, Error> {
+fn receive_report(
+    ready: BorrowedFd<'_>,
+    prepared: &Prepared,
+    watch: &mut impl LaunchWatch,
+) -> Result<ChildReport, Error> {
     let mut report = ChildReport::default();
     loop {
         let mut bytes = [0; REPORT_SIZE];
@@ -170,6 +174,10 @@ fn receive_report(ready: BorrowedFd<'_>, watch: &mut impl LaunchWatch) -> Result
         if received.bytes == READY_MESSAGE.len() && !report.is_ready {
             report.is_ready = true;
             watch.begin(&mut report)?;
+            if prepared.awaits_last_check {
+                // If it cannot be told, it is gone, which is seen next.
+                let _ = rustix::net::send(ready, &GO_MESSAGE, SendFlags::NOSIGNAL);
+            }
         }
     }
 }

@@ -13,6 +13,9 @@ pub(super) struct HistoryTidyArgs {}
 impl HistoryTidyArgs {
     #[allow(clippy::unused_self, reason = "all verbs are called alike")]
     pub(super) fn run(&self) -> anyhow::Result<ExitAnswer> {
+        // Whoever started it may have blocked them all; this is to be ended like any other program.
+        #[cfg(unix)]
+        let _ = nix::sys::signal::SigSet::all().thread_unblock();
         tidy(&HistoryFile::of_user(), TraceBudget::default()).map_err(|error| anyhow::anyhow!("{error}"))?;
         Ok(ExitAnswer::Yes)
     }
