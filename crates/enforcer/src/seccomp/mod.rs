@@ -149,13 +149,11 @@ impl SyscallRules {
         judge::judge(self.profile, self.restrictions, number, arguments)
     }
 
-    /// The filter: the one that comes with the crate where there is one for this architecture and no restriction, since libseccomp
-    /// takes 5 to 9 ms to make one; otherwise made once and kept.
+    /// The filter: the one that comes with the crate where there is one for this architecture, since libseccomp takes 5 to 9 ms to make
+    /// one; otherwise made once and kept.
     pub(crate) fn compile(self, refusal: RefusalMode) -> Result<FilterProgram, CompileError> {
         static MADE: Mutex<Vec<(SyscallRules, RefusalMode, FilterProgram)>> = Mutex::new(Vec::new());
-        if self.restrictions == FilterRestrictions::default()
-            && let Some(bytes) = compiled::filter(self.profile, refusal)
-        {
+        if let Some(bytes) = compiled::filter(self.profile, self.restrictions, refusal) {
             return Ok(FilterProgram(Cow::Borrowed(bytes)));
         }
         let is_this = |entry: &&(Self, RefusalMode, FilterProgram)| (entry.0, entry.1) == (self, refusal);
