@@ -110,7 +110,9 @@ fn programs_of_the_screen_work() {
     let stage = Stage::new();
     let steps = [
         (">>> ", "type", json!("import os; print(6 * 7, os.isatty(0))\r")),
-        ("42 True", "type", json!("\u{4}")),
+        ("42 True", "type", json!("")),
+        // Only at the next prompt: what is typed while the interpreter sets its terminal up may be thrown away.
+        (">>> ", "type", json!("\u{4}")),
     ];
     let Some(driven) = drive(&stage, &["exec", "-t", "python3", "-q", "-i"], &steps) else { return };
     assert_eq!(driven.code, 0, "{}", driven.output);
