@@ -181,6 +181,11 @@ fn a_full_spool_is_taken_in_by_another_process_and_the_caller_waits_neither_for_
     }
     let environment = fs::read(process.join("environ")).unwrap_or_default();
     assert!(!text(&environment).contains("hunter2"));
+    // Whoever started it had blocked the signals that end programs; it can be ended by them.
+    wait_until("it can be ended", || {
+        let status = fs::read_to_string(process.join("status")).unwrap_or_default();
+        status.lines().any(|line| line.split_whitespace().eq(["SigBlk:", "0000000000000000"]))
+    });
     holder.kill().unwrap();
     holder.wait().unwrap();
     wait_until("the spool is taken in", || !spool(&stage).exists() && tidier(&stage).is_none());

@@ -180,3 +180,22 @@ fn a_count_that_is_a_link_or_no_file_makes_every_run_look() {
     let _ = run(&folder, budget, &history, 1);
     assert_eq!(fs::read(&victim).unwrap(), b"precious");
 }
+
+#[test]
+fn nothing_is_counted_in_a_folder_that_is_a_link_or_somebody_elses() {
+    let (dir, folder, _) = folder(30);
+    let link = dir.path().join("link");
+    std::os::unix::fs::symlink(dir.path(), &link).unwrap();
+    let (budget, history) = (TraceBudget::new(1 << 30, 8), Pins::of(&[]));
+    let _ = run(&link.join("traces"), budget, &history, 1);
+    assert!(!TraceCount::of(&folder).file.exists(), "not by way of a link");
+    assert!(left(&folder) <= 9, "and the folder is looked through all the same");
+    if nix::unistd::geteuid().is_root() {
+        std::os::unix::fs::chown(dir.path(), Some(12345), None).unwrap();
+        let _ = run(&folder, budget, &history, 1);
+        assert!(!TraceCount::of(&folder).file.exists(), "not in another user's");
+    }
+    let (_dir, folder, _) = self::folder(1);
+    let _ = run(&folder, budget, &history, 1);
+    assert!(TraceCount::of(&folder).file.exists(), "the control");
+}
